@@ -77,14 +77,14 @@ inline constexpr auto step = [](auto water) {
 };
 
 /// The water at the end, and the depths that are read on the way. places: cells of the strip, steps x readings. The
-/// adjoint keeps the water at every tenth step, or what Kept says.
-template <sizes S, drx::loop_memory Kept = drx::checkpoint_every<10>>
+/// adjoint keeps the water at every tenth step.
+template <sizes S>
 inline constexpr auto forecast = [](auto water, auto places) {
   auto next = [](auto now, auto here) {
     auto then = step<S>(now);
     return std::pair{then, drx::take(drx::reshape<S.rows * S.columns>(drx::index<0>(then)), here)};
   };
-  return drx::scan(next, water, places, Kept);
+  return drx::scan(next, water, places, drx::checkpoint_every<10>);
 };
 // cut-end water
 

@@ -1,8 +1,7 @@
 // drx/plan/loops/rearrangements_in_sums.hpp: lighter rearrangements around elementwise entries, which are what the way back
 // through a stencil consists of:
 //
-// - A sum of two arrays that are padded beside each other, pad(x) + pad(y), is their concatenation; so it is in a
-// longer
+// - A sum of two arrays that are padded beside each other, pad(x) + pad(y), is their concatenation, also in a longer
 //   sum. Each element is the same, since zeros were added; only the sign of a zero may differ.
 // - A slice of an elementwise entry that nothing else reads is that entry of slices: it runs in the loop that reads the
 //   slice, and is not stored.
