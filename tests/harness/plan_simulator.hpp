@@ -190,11 +190,8 @@ class plan_simulator {
     const int e = p.definition[root(v)];
     return e >= 0 && t.entries[e].prim == &drx::prim::constant && !p.stored[root(v)];
   }
-  /// What moved elements are read from, through rearrangements that are not stored.
-  bool is_unstored_rearrangement(int v) const {
-    const int e = p.definition[v];
-    return e >= 0 && !p.stored[v] && t.entries[e].prim->role == drx::role::rearranged;
-  }
+  bool is_unstored_rearrangement(int v) const { return drx::plan::is_unstored_rearrangement(t, p, v); }
+  /// Value v, computed from its operands' if it is such a rearrangement; check(m) is called for each value in memory.
   template <class F>
   tensor through_rearrangement(int v, const site& here, const F& check) {
     if (!is_unstored_rearrangement(v)) {

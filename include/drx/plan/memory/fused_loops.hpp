@@ -21,9 +21,7 @@ struct steps_in_progress {
   constexpr int id(const span_of_pool& s, int i) const { return w.id(s, i); }
   constexpr int root(int v) const { return w.root(v); }
   constexpr int touched(int v) const { return w.touched(v); }
-  constexpr bool is_unstored_rearrangement(int v) const {
-    return definition(v) >= 0 && !p.stored[v] && t.entries[definition(v)].prim->role == role::rearranged;
-  }
+  constexpr bool is_unstored_rearrangement(int v) const { return plan::is_unstored_rearrangement(t, p, v); }
   constexpr int definition(int v) const { return w.p.definition[v]; }
   constexpr int result(int e) const { return w.id(t.entries[e].results, 0); }
 

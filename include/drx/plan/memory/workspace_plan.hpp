@@ -104,15 +104,21 @@ constexpr int touched_value(const frozen_view& t, const Plan& p, int v) {
     v = static_cast<int>(t.pool[t.entries[e].operands.first]);
   }
 }
+/// Whether v is a rearrangement that is not stored: its readers go where its operands lie.
+template <class Plan>
+constexpr bool is_unstored_rearrangement(const frozen_view& t, const Plan& p, int v) {
+  const int e = p.definition[v];
+  return e >= 0 && !p.stored[v] && t.entries[e].prim->role == role::rearranged;
+}
 /// Calls f(m) for each value m whose memory a use of v reads, through rearrangements too.
 template <class Plan, class F>
 constexpr void for_each_touched(const frozen_view& t, const Plan& p, int v, const F& f) {
-  const int m = touched_value(t, p, v), e = m < 0 ? -1 : p.definition[m];
+  const int m = touched_value(t, p, v);
   if (m < 0) return;
-  if (e < 0 || p.stored[m] || t.entries[e].prim->role != role::rearranged) {
+  if (!is_unstored_rearrangement(t, p, m)) {
     f(m);
   } else {
-    const rearrangement from(t, t.entries[e]);
+    const rearrangement from(t, t.entries[p.definition[m]]);
     for (int i = 0; i < from.operands(); ++i) for_each_touched(t, p, from.operand(i), f);
   }
 }

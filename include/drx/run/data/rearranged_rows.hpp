@@ -12,11 +12,7 @@ namespace drx::run {
 
 /// Whether value V is a rearrangement that is not stored.
 template <class C, int V>
-inline constexpr bool is_rearranged = [] {
-  int e = C::definition(V);
-  if (e < 0 || C::plan.stored[V]) return false;
-  return C::tape.entries[e].prim->role == role::rearranged;
-}();
+inline constexpr bool is_rearranged = plan::is_unstored_rearrangement(C::tape.view(), C::plan, V);
 
 /// The rows of an array of this shape: its axes from `split` on, merged. A row consists of segments of axis `split`,
 /// each of which lies side by side in every rearrangement that is read.
@@ -47,9 +43,8 @@ constexpr void add_cuts(vec<std::int64_t>& cuts, int e, int axis, std::int64_t l
                         std::int64_t shift) {
   const plan::rearrangement w(C::tape.view(), C::tape.entries[e]);
   const auto below = [&](int v, std::int64_t from, std::int64_t to, std::int64_t by) {
-    const int d = C::definition(v);
-    if (d >= 0 && !C::plan.stored[v] && C::tape.entries[d].prim->role == role::rearranged)
-      add_cuts<C>(cuts, d, axis, from, to, by);
+    if (plan::is_unstored_rearrangement(C::tape.view(), C::plan, v))
+      add_cuts<C>(cuts, C::definition(v), axis, from, to, by);
   };
   for (int k = 0; k < w.pieces(axis); ++k) {
     const plan::rearranged_piece p = w.piece(axis, k);
@@ -68,9 +63,8 @@ constexpr int first_contiguous(int e) {
   const plan::rearrangement w(C::tape.view(), C::tape.entries[e]);
   int first = w.first_contiguous();
   for (int i = 0; i < w.operands(); ++i) {
-    const int d = C::definition(w.operand(i));
-    if (d < 0 || C::plan.stored[w.operand(i)] || C::tape.entries[d].prim->role != role::rearranged) continue;
-    const int other = first_contiguous<C>(d);
+    if (!plan::is_unstored_rearrangement(C::tape.view(), C::plan, w.operand(i))) continue;
+    const int other = first_contiguous<C>(C::definition(w.operand(i)));
     first = other > first ? other : first;
   }
   return first;
