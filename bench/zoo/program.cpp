@@ -6,6 +6,7 @@
 
 #include <drx/run/call/compiled.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -72,29 +73,56 @@ auto read_all(reader r, std::type_identity<std::tuple<X...>>) {
   return std::tuple{r.argument(std::type_identity<X>{})...};  // braces: from left to right
 }
 
-/// Appends all numbers of a result.
-template <class X>
-void append(std::vector<double>& to, const X& x) {
-  drx::structure<X>::visit(x, [&](const auto* p, const drx::shape& s) { to.insert(to.end(), p, p + s.size()); });
-}
-template <class... X>
-void append(std::vector<double>& to, const std::tuple<X...>& x) {
-  std::apply([&](const auto&... each) { (append(to, each), ...); }, x);
-}
-template <class X, class Y>
-void append(std::vector<double>& to, const std::pair<X, Y>& x) {
-  append(to, x.first), append(to, x.second);
-}
+/// Appends all numbers of a result; of a placed one, those of all ranks.
+struct appender {
+  drx::communicator& ranks;
+  std::vector<double> all{};
+
+  template <class X>
+  void append(const X& x) {
+    drx::structure<X>::visit(x, [&](const auto* p, const drx::shape& s) { all.insert(all.end(), p, p + s.size()); });
+  }
+  template <class... X>
+  void append(const std::tuple<X...>& x) {
+    std::apply([&](const auto&... each) { (append(each), ...); }, x);
+  }
+  template <class X, class Y>
+  void append(const std::pair<X, Y>& x) {
+    append(x.first), append(x.second);
+  }
+  template <class S, class P>
+  void append(const drx::partitions<S, P>& x) {
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    const auto& begin = x.boundaries();
+    int i = 0;
+    const S types{};
+    drx::structure<S>::visit(types, [&](const auto* p, const drx::shape& s) {
+      using number = std::remove_cvref_t<decltype(*p)>;
+      const auto* own = reinterpret_cast<const number*>(x.leaf(i++));
+      std::vector<double> leaf(static_cast<std::size_t>(begin.back() * s.size()));
+      std::copy_n(own, (begin[rank + 1] - begin[rank]) * s.size(), leaf.begin() + begin[rank] * s.size());
+      std::vector<std::int64_t> bytes, offset;
+      for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
+        offset.push_back(8 * s.size() * begin[r]);
+        bytes.push_back(8 * s.size() * (begin[r + 1] - begin[r]));
+      }
+      ranks.all_gather(reinterpret_cast<std::byte*>(leaf.data()), bytes, offset);
+      all.insert(all.end(), leaf.begin(), leaf.end());
+    });
+  }
+};
 
 class timed final : public zoo::timed {
  public:
   timed(const std::string& folder, drx::executor& threads, drx::communicator& ranks)
-      : program_(threads, ranks), arguments_(read_all({folder, ranks}, std::type_identity<program::inputs>{})) {}
+      : ranks_(ranks),
+        program_(threads, ranks),
+        arguments_(read_all({folder, ranks}, std::type_identity<program::inputs>{})) {}
   std::vector<double> numbers() override {
     call();
-    std::vector<double> all;
-    append(all, result_);
-    return all;
+    appender numbers{ranks_};
+    numbers.append(result_);
+    return numbers.all;
   }
   double seconds(int calls) override {
     const auto begin = std::chrono::steady_clock::now();
@@ -109,6 +137,7 @@ class timed final : public zoo::timed {
   void call() {
     std::apply([&](const auto&... x) { program_.call(result_, x...); }, arguments_);
   }
+  drx::communicator& ranks_;
   drx::compiled<program> program_;
   decltype(read_all(std::declval<reader>(), std::type_identity<program::inputs>{})) arguments_;
   drx::compiled<program>::result result_{};
