@@ -70,4 +70,24 @@ struct team_kernel<C, E, &prim::matmul> {
   }
 };
 
+/// A guarded product: an element that is infinite or NaN is added up again with the guard.
+template <class C, int E>
+struct team_kernel<C, E, &prim::azmatmul> {
+  using of = product<C, E>;
+  using T = typename of::T;
+  template <class Team>
+  DRX_FN static void run(const Team& team, frame& f) {
+    for (std::int64_t b = 0; b < of::extents.batches; ++b) {
+      const T* const p = elements<const T, C, of::x>(f) + b * of::m * of::k;
+      const T* const q = elements<const T, C, of::y>(f) + b * of::k * of::n;
+      T* const z = elements<T, C, of::z>(f) + b * of::m * of::n;
+      of::run(team, f, b, [&](std::int64_t row, std::int64_t column, T sum) {
+        const bool finite = sum - sum == 0;
+        z[row * of::n + column] =
+            finite ? sum : run::kernel<C, E, &prim::azmatmul>::element(p, q, row, column);
+      });
+    }
+  }
+};
+
 }  // namespace drx::device

@@ -145,13 +145,18 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
       const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
       return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
     }
-    if (inner == 1) {  // an outer product
-      const shape all = make_shape(rows, columns, s.n);
-      const int left = emit::broadcast_to(b, emit::reshape(b, s.operand(0), make_shape(rows, 1, s.n)), all);
-      const int right = emit::broadcast_to(b, emit::reshape(b, s.operand(1), make_shape(1, columns, s.n)), all);
-      return {emit::mul(b, left, right)};
-    }
+    if (inner == 1) return {outer_product_in_lanes(s, rows, columns)};
     return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
+  }
+  static constexpr int outer_product_in_lanes(const lane_site& s, std::int64_t rows, std::int64_t columns) {
+    const shape all = make_shape(rows, columns, s.n);
+    const int left = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(0), make_shape(rows, 1, s.n)), all);
+    const int right = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(1), make_shape(1, columns, s.n)), all);
+    return elementwise(s.b, *s.e.prim, left, right);
+  }
+  /// The products of the elements of x and y, as matrix product p has them: plain or guarded.
+  static constexpr int elementwise(builder& b, const primitive& p, int x, int y) {
+    return &p == matmul_ptr() ? emit::mul(b, x, y) : emit::azmul(b, x, y);
   }
   static constexpr vec<split_result> split(split_site& s) {
     constexpr int whole = split_site::whole;
@@ -159,7 +164,7 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
     const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2,
               columns = ty ? r - 2 : r - 1;
-    const auto multiply = [&](int ax, int ay) { return emit::matmul(s.b, s.at(0, ax), s.at(1, ay), tx, ty); };
+    const auto multiply = [&](int ax, int ay) { return written(s.b, *s.e.prim, s.at(0, ax), s.at(1, ay), tx, ty); };
     if (x == inner_x || y == inner_y)
       return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};  // a sum over shards
     const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
@@ -208,8 +213,40 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     }
   }
 };
-/// An undecided product of a derivative (guarded.hpp): in the whole program it becomes products of elements if a factor
-/// may be infinite, else matmul.
+/// A guarded product (guarded.hpp): a term is 0 where either factor is 0, whatever the other is. Its derivatives are
+/// guarded too.
+struct azmatmul : matmul {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const auto [tx, ty] = view(s.e);
+    int r = zero_tangent;
+    if (t[0] != zero_tangent) r = written(s.b, *s.e.prim, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, written(s.b, *s.e.prim, s.operands[0], t[1], tx, ty));
+    return {r};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(2, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const auto [tx, ty] = view(s.e);
+    const primitive& p = *s.e.prim;
+    const int x = s.operands[0], y = s.operands[1], g = ct[0];
+    if (wanted[0]) r[0] = tx ? written(s.b, p, y, g, ty, true) : written(s.b, p, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? written(s.b, p, g, x, true, tx) : written(s.b, p, x, g, !tx, false);
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *azmatmul_ptr(), o, a);
+  }
+  static constexpr const primitive* azmatmul_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
+    const auto [tx, ty] = view(s.e);
+    if (x.rank != 2 + s.in_lanes[0] || x[tx ? 0 : 1] != 1) return {};
+    return {outer_product_in_lanes(s, x[tx ? 1 : 0], y[ty ? 0 : 1])};
+  }
+  static void evaluate(evaluation& v) { add_products<true>(v); }
+};
+/// An undecided product of a derivative (guarded.hpp): in the whole program it becomes a guarded one if a factor may be
+/// infinite, else a plain one.
 struct matmul_undecided : matmul {
   /// Whether elements of a product with result type `to` are single products, or the only ones of their matrix.
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
@@ -239,6 +276,19 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .lanes = rules::matmul::lanes,
                                   .split = rules::matmul::split,
                                   .cost = rules::matmul::cost};
+/// The matrix product in which a zero wins: z_ij = sum over l of x_il y_lj, without the terms with a factor 0.
+inline constexpr primitive azmatmul{.name = "azmatmul",
+                                    .type = rules::matmul::type,
+                                    .jvp = rules::azmatmul::jvp,
+                                    .vjp = rules::azmatmul::vjp,
+                                    .batch = rules::matmul::batch,
+                                    .simplify = rules::azmatmul::simplify,
+                                    .print = rules::matmul::print,
+                                    .evaluate = rules::azmatmul::evaluate,
+                                    .known = rules::matmul::known,
+                                    .lanes = rules::azmatmul::lanes,
+                                    .split = rules::matmul::split,
+                                    .cost = rules::matmul::cost};
 inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .type = rules::matmul::type,
                                             .jvp = rules::matmul::jvp,
@@ -249,7 +299,10 @@ inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .evaluate = rules::matmul_undecided::evaluate,
                                             .known = rules::matmul::known,
                                             .split = rules::split::whole};
+/// Whether p is the matrix product, plain or guarded.
+constexpr bool is_matrix_product(const primitive* p) { return p == &matmul || p == &azmatmul; }
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
+constexpr const primitive* rules::azmatmul::azmatmul_ptr() { return &prim::azmatmul; }
 constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }  // namespace prim
 namespace patterns {
@@ -271,7 +324,9 @@ constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool tran
       rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
       a);
 }
-constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
+constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
+  return prim::rules::matmul::written(b, p, x, y, transpose_x, transpose_y);
+}
 }  // namespace emit
 
 namespace detail {

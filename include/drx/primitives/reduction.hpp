@@ -134,16 +134,17 @@ struct sum : over_axes {
   /// The sum over a batch of outer products, or of products x^T y, becomes one matrix product.
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
-    if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
+    if (!e || !prim::is_matrix_product(e->prim) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
     const auto [tx, ty] = matmul::view(*e);
     const int p = e->operands[0], q = e->operands[1];
     const shape from = b.shape(x), ps = b.shape(p);
     const std::int64_t inner = ps[tx ? 1 : 2];
-    const bool of_rows = tx && !ty && e->prim == matmul::matmul_ptr();
+    const bool of_rows = tx && !ty;
+    const primitive& product = *e->prim;  // (adding entries moves e)
     if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
-    return emit::matmul(b, columns, rows, true, false);
+    return emit::product(b, product, columns, rows, true, false);
   }
   /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples'
   /// gradients in dense layers.)
@@ -153,11 +154,12 @@ struct sum : over_axes {
         b.shape(x).rank != 2)
       return -1;
     const entry* e = b.definition(square->operands[0]);
-    if (!e || !emit::is_matmul(*e)) return -1;
+    if (!e || !prim::is_matrix_product(e->prim)) return -1;
     const int p = e->operands[0], q = e->operands[1];
+    const primitive& product = *e->prim;
     if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
     const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
-    return emit::mul(b, left, right);
+    return matmul::elementwise(b, product, left, right);
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);

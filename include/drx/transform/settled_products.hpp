@@ -12,7 +12,7 @@ constexpr bool has_doubts(const tape& t) {
   return any_entry(t,
                    [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
 }
-/// A matrix product by products of elements, in which a zero wins: it has one row, one column or one inner element.
+/// A matrix product with one row or one column, by products of elements in which a zero wins.
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
   const auto [tx, ty] = prim::rules::matmul::view(e);
   const int x = tx ? emit::swap_last_two(b, operands[0]) : operands[0];
@@ -21,11 +21,6 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
   const std::int64_t rows = b.shape(x)[r - 2], columns = b.shape(y)[r - 2];
   shape to = b.shape(x);
   to[r - 1] = columns;
-  if (b.shape(x)[r - 1] == 1) {
-    const int row = emit::swap_last_two(b, y);
-    const int of_x = emit::broadcast_to(b, x, to), of_row = emit::broadcast_to(b, row, to);
-    return emit::azmul(b, of_x, of_row);
-  }
   const shape each = b.shape(columns == 1 ? x : y);
   if (rows != 1 && columns != 1) throw "drx: a product of matrices that is in doubt";
   const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each),
@@ -42,6 +37,9 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_undecided) {
     if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
+    const bool first = prim::rules::matmul::view(e).transposes_first;
+    const shape x = b.shape(operands[0]);
+    if (x[x.rank - (first ? 2 : 1)] == 1) return {b.add1(prim::azmatmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;

@@ -151,7 +151,7 @@ constexpr int sum_over_block(builder& b, int x) {
     const entry* e = in.definition(v);
     if (!e || in.shape(v).rank != 3) return false;
     if (e->prim == &prim::add) return self(self, in, e->operands[0]) && self(self, in, e->operands[1]);
-    return e->prim == &prim::matmul;
+    return prim::is_matrix_product(e->prim);
   };
   const entry* e = b.definition(x);
   if (!e || e->prim != &prim::add || !is_of_products(is_of_products, b, x)) return emit::sum(b, x, {0});
@@ -216,7 +216,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   bool of_vectors = true;
   std::int64_t number = 0;
   for (const entry& e : body.entries) {
-    if (e.prim != &prim::matmul) continue;
+    if (!prim::is_matrix_product(e.prim)) continue;
     const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
     number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
     of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);

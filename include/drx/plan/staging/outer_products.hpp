@@ -1,6 +1,6 @@
 // drx/plan/staging/outer_products.hpp: a matrix product over one number, x y^T, is x times y, both broadcast: an
-// elementwise entry, which runs in the loop that reads it. Programs keep it a product up to here, since sums of such
-// products are larger products.
+// elementwise entry, guarded if the product is, which runs in the loop that reads it. Programs keep it a product up to
+// here, since sums of such products are larger products.
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
@@ -10,7 +10,7 @@ namespace drx::plan {
 
 /// Whether e is a product whose inner extent is 1.
 constexpr bool is_outer_product(const tape& t, const entry& e) {
-  if (e.prim != &prim::matmul) return false;
+  if (!prim::is_matrix_product(e.prim)) return false;
   const shape x = t.values[e.operands[0]].shape;
   return x[prim::rules::matmul::view(e).transposes_first ? x.rank - 2 : x.rank - 1] == 1;
 }
@@ -39,7 +39,7 @@ constexpr tape with_outer_products_as_elements(tape t) {
       return emit::broadcast_to(b, emit::reshape(b, operand, s), to);
     };
     const int rows = spread(operands[0], true), columns = spread(operands[1], false);
-    return vec<int>{emit::mul(b, rows, columns)};
+    return vec<int>{prim::rules::matmul::elementwise(b, *e.prim, rows, columns)};
   });
   for (int o : w.outputs()) b.output(o);
   return b.result();

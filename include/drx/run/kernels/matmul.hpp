@@ -1,13 +1,18 @@
 // drx/run/kernels/matmul.hpp: the kernel of matrix products: small ones run in register tiles over whole operands, large
 // ones in packed blocks. Exceptions are products with vectors, and sums so long that a chain of their parts, one for
-// each few hundred terms, would lose digits.
-// Tested by tests/unit/run/long_products.cpp and tests/unit/run/gemm.cpp.
+// each few hundred terms, would lose digits. Guarded products are plain ones, which are looked through for infinities.
+// Tested by tests/unit/run/long_products.cpp, tests/unit/run/gemm.cpp and tests/unit/run/guarded_products.cpp.
 #pragma once
 
 #include <drx/run/data/runtime.hpp>
 #include <drx/run/gemm/blocked.hpp>
 #include <drx/run/gemm/gemm.hpp>
 #include <drx/run/kernels/kernel.hpp>
+#include <drx/scalar/math.hpp>
+
+#include <bit>
+#include <cstring>
+#include <limits>
 
 namespace drx::run {
 
@@ -74,6 +79,54 @@ struct kernel<C, E, &prim::matmul> {
       constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
       gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));
     }
+  }
+};
+
+namespace detail {
+/// Whether all n numbers are finite: none has the exponent of infinities and NaN.
+template <class T>
+bool all_finite(const T* x, std::int64_t n) {
+  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr auto exponent = std::bit_cast<bits>(std::numeric_limits<T>::infinity());
+  bits found = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    bits of;
+    std::memcpy(&of, x + i, sizeof(T));
+    found |= (of & exponent) == exponent ? bits(1) : bits(0);
+  }
+  return found == 0;
+}
+}  // namespace detail
+
+/// A guarded product. Where no term is infinite or NaN it is the plain one; a term that is shows in its element, which
+/// is then added up again with the guard.
+template <class C, int E>
+struct kernel<C, E, &prim::azmatmul> : kernel<C, E, &prim::matmul> {
+  using plain = kernel<C, E, &prim::matmul>;
+  using T = typename plain::T;
+  using plain::m, plain::n, plain::k;
+
+  static void run(frame& f) {
+    plain::run(f);
+    const T* r = elements<const T, C, plain::z>(f);
+    if (!detail::all_finite(r, plain::extents.batches * m * n)) guard(f);
+  }
+  [[gnu::noinline, gnu::cold]] static void guard(frame& f) {
+    for (std::int64_t b = 0; b < plain::extents.batches; ++b) {
+      const T* p = elements<const T, C, plain::x>(f) + b * m * k;
+      const T* q = elements<const T, C, plain::y>(f) + b * k * n;
+      T* r = elements<T, C, plain::z>(f) + b * m * n;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j)
+          if (!detail::all_finite(&r[i * n + j], 1)) r[i * n + j] = element(p, q, i, j);
+    }
+  }
+  /// Element (i, j) of a batch's product.
+  DRX_INLINE static T element(const T* p, const T* q, std::int64_t i, std::int64_t j) {
+    T sum = 0;
+    for (std::int64_t l = 0; l < k; ++l)
+      sum += math::azmul(p[plain::tx ? l * m + i : i * k + l], q[plain::ty ? j * k + l : l * n + j]);
+    return sum;
   }
 };
 
