@@ -83,8 +83,7 @@ struct team_kernel<C, E, &prim::azmatmul> {
       T* const z = elements<T, C, of::z>(f) + b * of::m * of::n;
       of::run(team, f, b, [&](std::int64_t row, std::int64_t column, T sum) {
         const bool finite = sum - sum == 0;
-        z[row * of::n + column] =
-            finite ? sum : run::kernel<C, E, &prim::azmatmul>::element(p, q, row, column);
+        z[row * of::n + column] = finite ? sum : run::kernel<C, E, &prim::azmatmul>::element(p, q, row, column);
       });
     }
   }

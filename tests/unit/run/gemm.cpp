@@ -79,6 +79,19 @@ TEST_CASE("gemm of few rows along long ones") {
   check_all<double, 7, 16, 64>();
 }
 
+TEST_CASE("gemm of one row, or one column, with a few results") {
+  check_all<float, 1, 8, 32>();  // several rows of the matrix in a pack
+  check_all<float, 1, 2, 37>();
+  check_all<float, 1, 4, 255>();
+  check_all<float, 8, 1, 40>();
+  check_all<double, 1, 4, 50>();
+  check_all<double, 2, 1, 8>();
+  check_all<float, 1, 20, 33>();  // in several chains of additions
+  check_all<float, 2, 16, 70>();
+  check_all<double, 4, 8, 19>();
+  check_all<double, 1, 10, 600>();
+}
+
 TEST_CASE("transposes of whole packs, of few columns, of few rows, and of others") {
   const auto turn = []<class T, int Rows, int Cols>(T, std::integral_constant<int, Rows>,
                                                     std::integral_constant<int, Cols>) {

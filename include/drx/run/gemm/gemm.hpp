@@ -4,6 +4,7 @@
 #include <drx/core/wrapping.hpp>
 #include <drx/run/gemm/epilogues.hpp>
 #include <drx/run/gemm/shapes.hpp>
+#include <drx/run/gemm/short_row.hpp>
 
 #include <concepts>
 
@@ -39,6 +40,9 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
             for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
           }
         });
+  } else if constexpr (M == 1 && detail::short_row_product<T, N, K>::fits &&
+                       !requires { typename Epilogue::takes_tiles; }) {
+    detail::short_row_product<T, N, K>::run(a, b, epilogue);
   } else if constexpr (N == 1) {  // as a row: neighbouring results then share a pack
     const auto turned = [&](int, int first, auto value) {
       if constexpr (std::same_as<decltype(value), T>)
@@ -46,7 +50,10 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
       else
         for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
     };
-    detail::tiled_product<T, 1, M, K, false, false>::run(b, a, turned);
+    if constexpr (detail::short_row_product<T, M, K>::fits)
+      detail::short_row_product<T, M, K>::run(b, a, turned);
+    else
+      detail::tiled_product<T, 1, M, K, false, false>::run(b, a, turned);
   } else if constexpr (TransA && detail::narrow_product<T, M, N, K, TransB>::fits) {
     detail::narrow_product<T, M, N, K, TransB>::run(a, b, epilogue);
   } else if constexpr (TransA && detail::wide_product<T, M, N, K, TransB>::fits) {

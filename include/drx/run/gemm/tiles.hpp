@@ -39,9 +39,9 @@ struct tiled_product {
 
   // Registers hold R P accumulators, P packs of B and one element of A. P packs suit few rows; R follows from P.
   static constexpr int likely_rows = least(M, (vector_registers - 1 - 2) / 2);  // of two packs
-  static constexpr int packs_of_one_row = 8;  // independent sums, which hide the time that an addition takes
+  static constexpr int sums_at_once = 8;  // independent ones hide the time that an addition takes
   static constexpr int most_packs =
-      M == 1 ? packs_of_one_row : least(packs_of_one_row, (vector_registers - 1) / (likely_rows + 1));
+      M == 1 ? sums_at_once : least(sums_at_once, (vector_registers - 1) / (likely_rows + 1));
   static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
   static constexpr int rows_for(int p) {
     return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p)));
@@ -76,9 +76,33 @@ struct tiled_product {
     /// sum += A[R rows, Depth] B[Depth, P packs], in parts.
     template <int Back, int Depth>
     DRX_HOST_INLINE void multiply_all(const T* a, const T* b) {
+      constexpr int sums = R * P, chains = sums == 1 ? 8 : sums == 2 ? 4 : sums <= 4 ? 2 : 1;
       add_up<Depth>(sum, [&](int first, int depth) __attribute__((always_inline)) {
-        multiply<Back>(a + first * (TransA ? M : 1), b + first * (packed ? P * W : N), depth);
+        const T *x = a + first * (TransA ? M : 1), *y = b + first * (packed ? P * W : N);
+        if constexpr (chains > 1 && Depth >= 2 * chains)
+          multiply_in_chains<Back, chains>(x, y, depth);
+        else
+          multiply<Back>(x, y, depth);
       });
+    }
+    /// The same in so many chains of additions, each of every so many-th term.
+    template <int Back, int Chains>
+    DRX_HOST_INLINE void multiply_in_chains(const T* a, const T* b, int depth) {
+      constexpr int next_a = TransA ? M : 1, next_b = packed ? P * W : N;
+      tile chain[Chains]{};
+      int k = 0;
+      for (; k + Chains <= depth; k += Chains) DRX_UNROLL
+      for (int c = 0; c < Chains; ++c) chain[c].template multiply<Back>(a + (k + c) * next_a, b + (k + c) * next_b, 1);
+      multiply<Back>(a + k * next_a, b + k * next_b, depth - k);
+      DRX_UNROLL
+      for (int half = Chains / 2; half > 0; half /= 2) DRX_UNROLL
+      for (int c = 0; c < half; ++c) chain[c].add(chain[c + half]);
+      add(chain[0]);
+    }
+    DRX_HOST_INLINE void add(const tile& other) {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < P; ++p) sum[r][p] += other.sum[r][p];
     }
     DRX_HOST_INLINE void save_to(T* to) const {
       DRX_UNROLL
