@@ -12,6 +12,7 @@
 #include <drx/plan/loops/short_axes.hpp>
 #include <drx/plan/loops/stacked_factors.hpp>
 #include <drx/plan/shards/partitioner.hpp>
+#include <drx/plan/staging/identity_products.hpp>
 #include <drx/plan/staging/outer_products.hpp>
 #include <drx/plan/staging/stages.hpp>
 
@@ -35,6 +36,7 @@ inline constexpr pass passes[] = {
      without_transparent_entries},
     {"shards", "Members that have layouts are replaced by their shards.", partitioned},
     {"broadcasts", "Broadcasts move into the loops and branches that read them.", with_broadcasts_in_loops},
+    {"identities", "A product with an identity matrix is the other factor.", with_identity_products_left_out},
     {"stages", "What members compute between two reductions becomes one stage.", staged},
     {"block constants", "The body for a block of members first computes what is the same for all of them.",
      with_block_constants_first},
