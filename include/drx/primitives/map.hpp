@@ -44,7 +44,7 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
       given.push_back(t != zero_tangent);
       if (t != zero_tangent) operands.push_back(t);
     }
-    const tape body = s.drivers.vjp(s.e.regions[0], wanted, given);
+    const tape body = s.drivers.vjp_of_member(s.e.regions[0], wanted, given);
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
     vec<int> r;
     int next = 0;

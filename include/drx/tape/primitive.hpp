@@ -37,7 +37,9 @@ struct region_drivers {
   tape (*jvp)(const tape& t, const vec<bool>& moving);
   /// inputs [t's..., cotangents of outputs given...] -> outputs [cotangents of the inputs wanted...]
   tape (*vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-  /// the same, with t's outputs in front
+  /// the same of the body of a map, by the mode that costs less
+  tape (*vjp_of_member)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+  /// as vjp, with t's outputs in front
   tape (*value_and_vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   /// t with an axis 0 of extent n on the inputs batched and on all outputs; collectives over `axis` are over that axis
   tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis);

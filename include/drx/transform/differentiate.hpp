@@ -8,10 +8,11 @@ namespace drx::transform {
 
 constexpr tape jvp(const tape& t, const vec<bool>& moving);
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr);
 
-inline constexpr region_drivers drivers{jvp, pullback, value_and_pullback, batch};
+inline constexpr region_drivers drivers{jvp, pullback, pullback_of_member, value_and_pullback, batch};
 
 /// Forward mode. Inputs: t's, then a tangent for each that moves. Outputs: t's, then the tangents of the floating ones.
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
@@ -156,6 +157,57 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
   const vec<int> out = inline_tape(b, r, inputs_like(b, r));
   for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
   return without_dead_entries(b.take());
+}
+
+// ---- the derivative of a member by one number ----
+
+/// As `pullback` by the one number that is wanted, by forward mode: the cotangents given times the tangents along it.
+constexpr tape pullback_by_tangent(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  const tape forward = jvp(t, wanted);
+  builder b;
+  vec<int> inputs = inputs_like(b, t), cotangents;
+  for (int i = 0; i < t.outputs.size(); ++i)
+    cotangents.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
+  const abstract_value number = t.values[t.inputs[wanted.find(true)]];
+  inputs.push_back(emit::constant(b, number, 1));
+  const vec<int> out = inline_tape(b, forward, inputs);
+  int total = zero_tangent, next = t.outputs.size();
+  for (int i = 0; i < t.outputs.size(); ++i) {
+    if (!is_floating(t.values[t.outputs[i]].type)) continue;
+    const int tangent = out[next++];
+    if (!given[i]) continue;
+    const int product = emit::times(b, cotangents[i], tangent);
+    vec<std::int64_t> axes;
+    for (int axis = 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
+    total = emit::accumulate(b, total, emit::sum(b, product, axes));
+  }
+  b.output(total == zero_tangent ? emit::constant(b, number, 0) : emit::reshape(b, total, number.shape));
+  tape r = without_dead_entries(b.take());
+  check(r);
+  return r;
+}
+
+/// Whether the derivative of a map's body runs in forward mode: by one number, through a loop, whose steps reverse mode
+/// would run twice; a function with a custom_vjp has no forward derivative.
+constexpr bool suits_tangents(const tape& body, const vec<bool>& wanted) {
+  std::int64_t numbers = 0;
+  for (int i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) numbers += body.values[body.inputs[i]].shape.size();
+  const auto has = [&](auto property) { return any_entry(body, property); };
+  if (numbers != 1 || !has([](const entry& e) { return e.prim == &prim::scan; }) ||
+      has([](const entry& e) {  // (a loop without a bound has no reverse derivative, wherever it stands)
+        return !e.prim->jvp || e.prim == &prim::custom_vjp ||
+               (e.prim == &prim::scan && !prim::rules::scan::view(e).length);
+      }))
+    return false;
+  const dtype type = body.values[body.inputs[wanted.find(true)]].type;
+  for (int o : body.outputs)
+    if (is_floating(body.values[o].type) && body.values[o].type != type) return false;
+  return true;
+}
+constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  if (suits_tangents(t, wanted)) return pullback_by_tangent(t, wanted, given);
+  return pullback(t, wanted, given);
 }
 
 }  // namespace drx::transform

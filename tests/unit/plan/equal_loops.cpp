@@ -73,9 +73,9 @@ int loops(const tape& t) {
   }
   return n;
 }
-template <auto& F>
+template <auto& F, class P = numbers>
 int loops_of_stages() {
-  const tape t = drx::program<F, double, drx::placed<numbers, series>>::tape().thaw(), u = drx::plan::staged(t);
+  const tape t = drx::program<F, P, drx::placed<numbers, series>>::tape().thaw(), u = drx::plan::staged(t);
   drx::check(u);
   harness::random r(3);
   tensors x;
@@ -97,4 +97,8 @@ TEST_CASE("loops with other carries stay; with the same carries they give both's
 }
 TEST_CASE("a way back that needs fewer carries than the value is one loop with it") {
   CHECK(loops_of_stages<carried_sum>() == 2);  // there, back
+}
+TEST_CASE("the way to a value and its tangents by one number are one loop, each with a sum that the other has not") {
+  CHECK(loops_of_stages<carried_sum, double>() == 1);
+  CHECK(loops_of_stages<slope<false>, double>() == 2);  // the inner one too
 }
