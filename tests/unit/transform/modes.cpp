@@ -37,6 +37,34 @@ constexpr auto over_clients = [](auto w, auto data) {
   return drx::reduce_mean(
       drx::map([](auto v, auto x) { return drx::square(drx::dot(drx::sin(v), x)); }, drx::broadcast<clients>(w), data));
 };
+
+// A mean over clients of a path's end and its length, which one number bends; each client starts at whole numbers.
+constexpr auto doubled = drx::custom_vjp([](auto x) { return 2. * x; }, [](auto x) { return std::pair{2. * x, x}; },
+                                         [](auto, auto ct) { return 2. * ct; });
+template <bool Custom>
+constexpr auto mean_of_paths = [](auto p, auto starts) {
+  auto path = [](auto q, auto start) {
+    auto [end, lengths] = drx::scan(
+        [=](auto v, auto s) {
+          auto bent = drx::sin(q * v) + s;
+          if constexpr (Custom) bent = doubled(bent);
+          return std::pair{bent, drx::sum(drx::square(bent - v))};
+        },
+        drx::cast<double>(start), drx::cast<double>(start));
+    return std::pair{drx::sum(lengths) * end, drx::argmax<0>(end)};
+  };
+  auto [ends, last] = drx::map(path, drx::broadcast<clients>(p), starts);
+  return drx::sum(drx::reduce_mean(ends));
+};
+template <bool Custom>
+constexpr auto slope_of_paths =
+    [](auto p, auto starts) { return drx::value_and_grad<0>(mean_of_paths<Custom>)(p, starts); };
+template <auto& F>
+using of_paths = program<F, double, at_clients<array<int, 3>>>;
+bool runs_backwards(const drx::tape& t) {
+  return drx::any_entry(
+      t, [](const drx::entry& e) { return e.prim == &drx::prim::scan && drx::prim::rules::scan::view(e).backwards; });
+}
 }  // namespace
 
 TEST_CASE("forward mode pushes, reverse mode pulls, linearize does what forward mode does") {
@@ -153,4 +181,17 @@ TEST_CASE("no perturbation is mistaken for another") {
         })(x);
       };
   CHECK(number<program<in_loop, double>>({1.5}) == doctest::Approx(4 * 1.5 * 1.5 * 1.5));
+}
+
+TEST_CASE("a member's derivative by one number runs through its loop in forward mode") {
+  CHECK_FALSE(runs_backwards(of_paths<slope_of_paths<false>>::tape().thaw()));
+  CHECK(runs_backwards(of_paths<slope_of_paths<true>>::tape().thaw()));  // a custom_vjp has no forward derivative
+  harness::check_program<of_paths<mean_of_paths<false>>>();
+  harness::check_program<of_paths<slope_of_paths<false>>>();
+  constexpr auto difference = [](auto p, auto starts) {
+    const auto along = drx::jvp([=](auto q) { return mean_of_paths<false>(q, starts); }, p, p / p);
+    const auto [value, slope] = slope_of_paths<false>(p, starts);
+    return std::pair{along.first - value, along.second - slope};
+  };
+  harness::check_zero<program<difference, double, at_clients<array<int, 3>>>>();
 }
