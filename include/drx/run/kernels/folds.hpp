@@ -16,26 +16,55 @@ inline constexpr std::int64_t part_of_row = 1024;      // numbers that are added
 inline constexpr std::int64_t part_of_columns = 128;   // rows that are added up one after the other, not in halves
 inline constexpr std::int64_t short_row_of_many = 32;  // shorter rows, if many, are folded side by side
 
-/// Folds n >= lanes_of_row numbers in a row: fewer than two parts in lanes side by side, then the lanes.
+/// Folds the lanes of x, halving.
 template <class T, class Op>
-inline T fold_row(const T* row, std::int64_t n, Op op) {
-  constexpr std::int64_t lanes = lanes_of_row, part = part_of_row;
-  static_assert(lanes == 16);
-  if (n >= 2 * part) {
-    const std::int64_t half = n / part / 2 * part;
-    return op(fold_row(row, half, op), fold_row(row + half, n - half, op));
-  }
-  alignas(64) T lane[lanes];
-  for (std::int64_t l = 0; l < lanes; ++l) lane[l] = row[l];
-  std::int64_t i = lanes;
-  for (; i + lanes <= n; i += lanes)
-    for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
-  for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
+inline T fold_lanes(T (&lane)[lanes_of_row], Op op) {
+  static_assert(lanes_of_row == 16);
   for (std::int64_t l = 0; l < 8; ++l)
     lane[l] = op(lane[l], lane[l + 8]);  // (g++ 12 does not unroll one loop over widths)
   for (std::int64_t l = 0; l < 4; ++l) lane[l] = op(lane[l], lane[l + 4]);
   for (std::int64_t l = 0; l < 2; ++l) lane[l] = op(lane[l], lane[l + 2]);
   return op(lane[0], lane[1]);
+}
+#if !defined(__CUDACC__)
+/// Folds the first n / (Chains lanes_of_row) Chains lanes_of_row numbers of a row into lanes, in so many chains of
+/// operations, which hide the time that one takes. Returns how many numbers these are.
+template <int Chains, class T, class Op>
+inline std::int64_t fold_in_chains(const T* row, std::int64_t n, T (&lane)[lanes_of_row], Op op) {
+  constexpr int width = pack_width<T>, packs = Chains * static_cast<int>(lanes_of_row) / width;
+  pack<T> chain[packs];
+  for (int p = 0; p < packs; ++p) chain[p] = load(row + p * width);
+  std::int64_t i = packs * width;
+  for (; i + packs * width <= n; i += packs * width)
+    for (int p = 0; p < packs; ++p) chain[p] = op(chain[p], load(row + i + p * width));
+  for (int half = packs / 2; half * width >= static_cast<int>(lanes_of_row); half /= 2)
+    for (int p = 0; p < half; ++p) chain[p] = op(chain[p], chain[p + half]);
+  for (int p = 0; p * width < static_cast<int>(lanes_of_row); ++p) save(lane + p * width, chain[p]);
+  return i;
+}
+#endif
+/// Folds n >= lanes_of_row numbers in a row: fewer than two parts in lanes side by side, then the lanes.
+template <class T, class Op>
+inline T fold_row(const T* row, std::int64_t n, Op op) {
+  constexpr std::int64_t lanes = lanes_of_row, part = part_of_row;
+  if (n >= 2 * part) {
+    const std::int64_t half = n / part / 2 * part;
+    return op(fold_row(row, half, op), fold_row(row + half, n - half, op));
+  }
+  alignas(64) T lane[lanes];
+  std::int64_t i = 0;
+#if !defined(__CUDACC__)
+  if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && lanes % pack_width<T> == 0) {
+    constexpr int chains = 4;
+    i = n >= chains * lanes ? fold_in_chains<chains>(row, n, lane, op) : fold_in_chains<1>(row, n, lane, op);
+  }
+#endif
+  if (i == 0)
+    for (; i < lanes; ++i) lane[i] = row[i];
+  for (; i + lanes <= n; i += lanes)
+    for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
+  for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
+  return fold_lanes(lane, op);
 }
 /// Folds columns of n rows, with the next row `stride` further: fewer than two parts one after the other.
 template <class T, class Op>
