@@ -185,7 +185,7 @@ struct kernel<C, E, &prim::take> {
     const T* p = elements<const T, C, x>(f);
     T* q = elements<T, C, y>(f);
     G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t k = 0; k < G::behind; ++k) q[to + k] = p[from + k];
+      std::memcpy(q + to, p + from, static_cast<std::size_t>(G::behind) * sizeof(T));
     });
   }
 };
@@ -201,7 +201,9 @@ struct kernel<C, E, &prim::scatter> {
     T* q = elements<T, C, y>(f);
     std::memset(q, 0, static_cast<std::size_t>(C::bytes(y)));
     G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t to, std::int64_t from) {
-      for (std::int64_t k = 0; k < G::behind; ++k) q[to + k] = wrapping_sum(q[to + k], p[from + k]);
+      T* __restrict row = q + to;  // (updates and result lie apart)
+      const T* __restrict update = p + from;
+      for (std::int64_t k = 0; k < G::behind; ++k) row[k] = wrapping_sum(row[k], update[k]);
     });
   }
 };
