@@ -60,6 +60,8 @@ struct cast {
       return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
     } else if constexpr (std::is_same_v<To, bool>) {
       return x != From(0);
+    } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
+      return math::detail::select(x, To(1), To(0));  // (g++ converts single numbers only)
     } else {
       return static_cast<To>(x);
     }
@@ -120,10 +122,12 @@ constexpr A stop_gradient(const A& x) {
 }
 template <class T, class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+Why cast(const A&) =
+    delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+Why stop_gradient(const A&) =
+    delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
 DRX_SILENT(stop_gradient)
 DRX_SILENT_OF_TYPE(cast)

@@ -3,8 +3,21 @@
 #pragma once
 
 #include <drx/core/wrapping.hpp>
+#include <drx/scalar/math.hpp>
+
+#include <concepts>
 
 namespace drx::run::detail {
+
+/// Of two numbers (g++ finds no vectors for a choice between loaded numbers unless it is made on bits), or lane by
+/// lane.
+template <class Condition, class T>
+DRX_INLINE T chosen(Condition condition, T yes, T no) {
+  if constexpr (std::floating_point<T>)
+    return math::detail::select(condition, yes, no);
+  else
+    return condition ? yes : no;
+}
 
 struct add_op {
   template <class T>
@@ -12,16 +25,16 @@ struct add_op {
     return wrapping_sum(a, b);
   }
 };
-struct max_op {  // of numbers, or lane by lane
+struct max_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
-    return ((b > a) | (b != b)) ? b : a;
+    return chosen((b > a) | (b != b), b, a);
   }
 };
 struct min_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
-    return ((b < a) | (b != b)) ? b : a;
+    return chosen((b < a) | (b != b), b, a);
   }
 };
 

@@ -203,6 +203,7 @@ struct kernel<C, E, &prim::scatter> {
     G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t to, std::int64_t from) {
       T* __restrict row = q + to;  // (updates and result lie apart)
       const T* __restrict update = p + from;
+      DRX_INDEPENDENT_VECTORS
       for (std::int64_t k = 0; k < G::behind; ++k) row[k] = wrapping_sum(row[k], update[k]);
     });
   }

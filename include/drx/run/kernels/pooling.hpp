@@ -7,6 +7,7 @@
 #include <drx/run/kernels/convolution_loops.hpp>
 #include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/kernels/kernel.hpp>
+#include <drx/run/packs/inlining.hpp>
 
 #include <cstring>
 
@@ -74,12 +75,14 @@ struct window_adder {
       T* y = elements<T, C, p::to>(f);
       std::memset(y, 0, static_cast<std::size_t>(C::bytes(p::to)));
       p::for_each([&](std::int64_t in, std::int64_t out, [[maybe_unused]] int position) {
-        const T* from = x + (p::transposed ? out : in);
-        T* to = y + (p::transposed ? in : out);
+        const T* __restrict from = x + (p::transposed ? out : in);  // (operands and result lie apart)
+        T* __restrict to = y + (p::transposed ? in : out);
         if constexpr (Chosen) {
-          const std::int32_t* chosen = elements<const std::int32_t, C, C::operand(E, 1)>(f) + out;
-          for (int c = 0; c < p::channels; ++c) to[c] = wrapping_sum(to[c], chosen[c] == position ? from[c] : T(0));
+          const std::int32_t* __restrict at = elements<const std::int32_t, C, C::operand(E, 1)>(f) + out;
+          DRX_INDEPENDENT_VECTORS
+          for (int c = 0; c < p::channels; ++c) to[c] = wrapping_sum(to[c], chosen(at[c] == position, from[c], T(0)));
         } else {
+          DRX_INDEPENDENT_VECTORS
           for (int c = 0; c < p::channels; ++c) to[c] = wrapping_sum(to[c], from[c]);
         }
       });
@@ -105,7 +108,10 @@ struct kernel<C, E, &prim::window_max> {
       T* y = elements<T, C, p::to>(f);
       for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = prim::rules::window_max::least<T>();
       p::for_each([&](std::int64_t in, std::int64_t out, int) {
-        for (int c = 0; c < p::channels; ++c) y[out + c] = detail::max_op{}(y[out + c], x[in + c]);
+        T* __restrict to = y + out;
+        const T* __restrict from = x + in;
+        DRX_INDEPENDENT_VECTORS
+        for (int c = 0; c < p::channels; ++c) to[c] = detail::max_op{}(to[c], from[c]);
       });
     }
   }
@@ -127,11 +133,15 @@ struct kernel<C, E, &prim::window_argmax> {
       p::for_each([&](std::int64_t in, std::int64_t out, int position) {
         const bool first = out != window;
         window = out;
+        const T* __restrict from = x + in;
+        T* __restrict so_far = best;
+        std::int32_t* __restrict at = y + out;
+        DRX_INDEPENDENT_VECTORS
         for (int c = 0; c < p::channels; ++c) {
-          const T now = x[in + c], before = best[c];
-          const bool wins = first || now > before || (now != now && before == before);
-          best[c] = wins ? now : before;
-          y[out + c] = wins ? position : y[out + c];
+          const T now = from[c], before = so_far[c];
+          const bool wins = first | (now > before) | ((now != now) & (before == before));
+          so_far[c] = detail::chosen(wins, now, before);
+          at[c] = wins ? position : at[c];
         }
       });
     }
