@@ -15,6 +15,13 @@ inline constexpr std::int64_t lanes_of_row = 16;       // sums side by side: one
 inline constexpr std::int64_t part_of_row = 1024;      // numbers that are added up in lanes, not in halves
 inline constexpr std::int64_t part_of_columns = 128;   // rows that are added up one after the other, not in halves
 inline constexpr std::int64_t short_row_of_many = 32;  // shorter rows, if many, are folded side by side
+inline constexpr std::int64_t long_row_of_many = 128;  // longer rows are folded one by one, in several chains
+
+/// Whether op folds numbers that packs hold: products do not.
+template <class T, class Op>
+inline constexpr bool is_folded_in_packs =
+    (std::is_same_v<T, float> || std::is_same_v<T, double>) &&
+    (std::is_same_v<Op, add_op> || std::is_same_v<Op, max_op> || std::is_same_v<Op, min_op>);
 
 /// Folds the lanes of x, halving.
 template <class T, class Op>
@@ -86,16 +93,15 @@ inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t str
     for (std::int64_t i = 0; i < some; ++i) out[at + i] = op(out[at + i], second[i]);
   }
 }
-/// Folds rows of few numbers: as many rows side by side as a pack has lanes.
+/// Folds rows of few numbers from number `row` on: as many rows side by side as a pack has lanes.
 template <class T, std::int64_t Rows, std::int64_t N, class Op>
-inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op op) {
-  std::int64_t row = 0;
+inline void fold_short_rows(const T* __restrict x, T* __restrict y, std::int64_t row, T start, Op op) {
 #if !defined(__CUDACC__)
   if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && N > 1) {
     constexpr int lanes = pack_width<T>;
     constexpr std::int64_t whole =
         Rows / lanes * lanes;  // a constant: else g++ 12 warns of an overflow in the last loop
-    for (; row < whole; row += lanes) {
+    for (; row + lanes <= whole; row += lanes) {
       alignas(64) T turned[N * lanes];
       detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
       pack<T> total = start - pack<T>{};
@@ -111,15 +117,50 @@ inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op 
     y[row] = total;
   }
 }
+#if !defined(__CUDACC__)
+/// Rows of N numbers, at least a pack: each is folded into one pack, and the packs of as many rows as lanes side by
+/// side. Returns how many rows were folded.
+template <class T, std::int64_t Rows, std::int64_t N, class Op>
+inline std::int64_t fold_packs_of_rows(const T* __restrict x, T* __restrict y, Op op) {
+  constexpr int width = pack_width<T>, tail = static_cast<int>(N % width);
+  constexpr std::int64_t whole = Rows / width * width;
+  constexpr std::make_integer_sequence<int, width> lanes{};
+  for (std::int64_t row = 0; row < whole; row += width) {
+    pack<T> folded[width];
+    DRX_UNROLL
+    for (int r = 0; r < width; ++r) {
+      const T* from = x + (row + r) * N;
+      pack<T> total = load(from);
+      DRX_UNROLL
+      for (std::int64_t i = width; i + width <= N; i += width) total = op(total, load(from + i));
+      if constexpr (tail > 0) {  // the last pack of the row: of an extremum it may count numbers twice
+        pack<T> last = load(from + N - width);
+        if constexpr (std::is_same_v<Op, add_op>) last = last_lanes<T, tail>(last, lanes);
+        total = op(total, last);
+      }
+      folded[r] = total;
+    }
+    save(y + row, folds_of_all_lanes<T>(folded, op));
+  }
+  return whole;
+}
+#endif
 /// Folds over one run of axes: x is [outer, middle, inner], the result [outer, inner]. The order is fixed by the shape
 /// alone.
 template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
 inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
   if constexpr (Inner == 1) {
+    std::int64_t o = 0;
+#if !defined(__CUDACC__)
+    if constexpr (is_folded_in_packs<T, Op> && Middle >= pack_width<T> && Middle < long_row_of_many) {
+      o = fold_packs_of_rows<T, Outer, Middle>(x, y, op);
+      if constexpr (Outer % pack_width<T> == 0) return;
+    }
+#endif
     if constexpr (Middle < (Outer == 1 ? lanes_of_row : short_row_of_many)) {
-      fold_short_rows<T, Outer, Middle>(x, y, start, op);
+      fold_short_rows<T, Outer, Middle>(x, y, o, start, op);
     } else {
-      for (std::int64_t o = 0; o < Outer; ++o) y[o] = fold_row(x + o * Middle, Middle, op);
+      for (; o < Outer; ++o) y[o] = fold_row(x + o * Middle, Middle, op);
     }
   } else {
     for (std::int64_t o = 0; o < Outer; ++o) {

@@ -4,6 +4,8 @@
 #include <drx/core/wrapping.hpp>
 #include <drx/run/kernels/folds.hpp>
 #include <drx/run/kernels/layout.hpp>
+#include <drx/run/packs/inlining.hpp>
+#include <drx/run/packs/pack.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -258,11 +260,12 @@ struct walk_kernel {
   static constexpr shape s = C::values[y].shape;
   static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis],
                                 inner = extents_between(s, axis + 1, s.rank);
+  /// Of the rows from `done` on.
   template <class Begin, class Next>
-  DRX_FN static void walk(frame& f, Begin begin, Next next) {
+  DRX_FN static void walk(frame& f, Begin begin, Next next, std::int64_t done = 0) {
     T* out = elements<T, C, y>(f);
     if constexpr (s.size() > 0)
-      for (std::int64_t o = 0; o < outer; ++o)
+      for (std::int64_t o = done; o < outer; ++o)
         for (std::int64_t k = 0; k < n; ++k) {
           const std::int64_t row = (o * n + (backwards ? n - 1 - k : k)) * inner,
                              before = row + (backwards ? inner : -inner);
@@ -274,41 +277,107 @@ struct walk_kernel {
         }
   }
 };
+
+/// The same of operands x...: the first row is begin(x...), the others are next(element before, x...), of numbers or of
+/// packs. Rows along the last axis are walked along side by side.
+template <class C, int E, class Step, int... Operand>
+struct walk_of_operands : walk_kernel<C, E> {
+  using w = walk_kernel<C, E>;
+  using T = typename w::T;
+  static void run(frame& f) {
+    std::int64_t rows = 0;
+#if !defined(__CUDACC__)
+    if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && w::inner == 1) {
+      if constexpr (w::n >= pack_width<T> && w::outer >= pack_width<T>)
+        rows = walk_in_packs(elements<T, C, w::y>(f), elements<const T, C, C::operand(E, Operand)>(f)...);
+    }
+#endif
+    w::walk(
+        f, [&](std::int64_t i) { return Step::begin(elements<const T, C, C::operand(E, Operand)>(f)[i]...); },
+        [&](T before, std::int64_t i) {
+          return Step::next(before, elements<const T, C, C::operand(E, Operand)>(f)[i]...);
+        },
+        rows);
+  }
+
+#if !defined(__CUDACC__)
+ private:
+  static constexpr int width = pack_width<T>;
+  /// As many rows as lanes, transposed in squares. Returns how many rows were walked along.
+  template <class... X>
+  static std::int64_t walk_in_packs(T* out, const X*... x) {
+    constexpr std::int64_t whole = w::outer / width * width, squares = w::n / width, n = w::n;
+    for (std::int64_t row = 0; row < whole; row += width) {
+      pack<T> total{};
+      for (std::int64_t q = 0; q < squares; ++q) {
+        const std::int64_t at = row * n + (w::backwards ? n - (q + 1) * width : q * width);
+        pack<T> result[width];
+        along_square(q == 0, total, result, square(x + at)...);
+        transpose_packs<T>(result);
+        for (int r = 0; r < width; ++r) save(out + at + r * n, result[r]);
+      }
+      for (std::int64_t k = squares * width; k < n; ++k)
+        for (int r = 0; r < width; ++r) {
+          const std::int64_t i = (row + r) * n + (w::backwards ? n - 1 - k : k);
+          out[i] = Step::next(out[w::backwards ? i + 1 : i - 1], x[i]...);
+        }
+    }
+    return whole;
+  }
+  struct packs {
+    pack<T> of[width];
+  };
+  /// The columns of a square.
+  static packs square(const T* x) {
+    packs r;
+    for (int i = 0; i < width; ++i) r.of[i] = load(x + i * w::n);
+    transpose_packs<T>(r.of);
+    return r;
+  }
+  template <class... Packs>
+  static void along_square(bool first, pack<T>& total, pack<T> (&result)[width], const Packs&... x) {
+    for (int j = 0; j < width; ++j) {
+      const int k = w::backwards ? width - 1 - j : j;
+      total = first && j == 0 ? Step::begin(x.of[k]...) : Step::next(total, x.of[k]...);
+      result[k] = total;
+    }
+  }
+#endif
+};
+struct sum_step {
+  template <class V>
+  DRX_INLINE static V begin(V x) {
+    return x;
+  }
+  template <class V>
+  DRX_INLINE static V next(V before, V x) {
+    return wrapping_sum(before, x);
+  }
+};
+struct product_step : sum_step {
+  template <class V>
+  DRX_INLINE static V next(V before, V x) {
+    return wrapping_product(before, x);
+  }
+};
+struct recurrence_step {
+  template <class V>
+  DRX_INLINE static V begin(V, V x) {
+    return x;
+  }
+  template <class V>
+  DRX_INLINE static V next(V before, V factor, V x) {
+    return wrapping_product_sum(factor, before, x);
+  }
+};
 }  // namespace detail
 
 template <class C, int E>
-struct kernel<C, E, &prim::cumsum> : detail::walk_kernel<C, E> {
-  using w = detail::walk_kernel<C, E>;
-  using T = typename w::T;
-  static void run(frame& f) {
-    const T* p = elements<const T, C, w::x>(f);
-    w::walk(
-        f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return wrapping_sum(before, p[i]); });
-  }
-};
+struct kernel<C, E, &prim::cumsum> : detail::walk_of_operands<C, E, detail::sum_step, 0> {};
 template <class C, int E>
-struct kernel<C, E, &prim::cumprod> : detail::walk_kernel<C, E> {
-  using w = detail::walk_kernel<C, E>;
-  using T = typename w::T;
-  static void run(frame& f) {
-    const T* p = elements<const T, C, w::x>(f);
-    w::walk(
-        f, [p](std::int64_t i) { return p[i]; },
-        [p](T before, std::int64_t i) { return wrapping_product(before, p[i]); });
-  }
-};
+struct kernel<C, E, &prim::cumprod> : detail::walk_of_operands<C, E, detail::product_step, 0> {};
 template <class C, int E>
-struct kernel<C, E, &prim::recurrence> : detail::walk_kernel<C, E> {
-  using w = detail::walk_kernel<C, E>;
-  using T = typename w::T;
-  static void run(frame& f) {
-    const T* a = elements<const T, C, w::x>(f);
-    const T* b = elements<const T, C, C::operand(E, 1)>(f);
-    w::walk(
-        f, [b](std::int64_t i) { return b[i]; },
-        [a, b](T before, std::int64_t i) { return wrapping_product_sum(a[i], before, b[i]); });
-  }
-};
+struct kernel<C, E, &prim::recurrence> : detail::walk_of_operands<C, E, detail::recurrence_step, 0, 1> {};
 
 namespace detail {
 template <class C, int E, bool Max>

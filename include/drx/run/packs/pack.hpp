@@ -227,9 +227,9 @@ template <int Run, int Chunks, bool Upper, int Short, class V, int... I>
 DRX_HOST_INLINE V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
   return shuffle<halved_lane<Run, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
 }
-/// The same for as many packs as lanes.
-template <class T, int Run = 1, int Count = pack_width<T>>
-DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
+/// The same for as many packs as lanes, by the operation op of two packs.
+template <class T, int Run = 1, int Count = pack_width<T>, class Op>
+DRX_HOST_INLINE pack<T> folds_of_all_lanes(const pack<T>* x, Op op) {
   constexpr int W = pack_width<T>, in_shortest = shortest_vector / static_cast<int>(sizeof(T)), chunks = Count;
   if constexpr (Count == 1) {
     return x[0];
@@ -238,10 +238,14 @@ DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
     pack<T> sum[Count / 2];
     DRX_UNROLL
     for (int r = 0; r < Count / 2; ++r)
-      sum[r] = halved_lanes<Run, chunks, false, in_shortest>(x[2 * r], x[2 * r + 1], lanes) +
-               halved_lanes<Run, chunks, true, in_shortest>(x[2 * r], x[2 * r + 1], lanes);
-    return sums_of_all_lanes<T, 2 * Run, Count / 2>(sum);
+      sum[r] = op(halved_lanes<Run, chunks, false, in_shortest>(x[2 * r], x[2 * r + 1], lanes),
+                  halved_lanes<Run, chunks, true, in_shortest>(x[2 * r], x[2 * r + 1], lanes));
+    return folds_of_all_lanes<T, 2 * Run, Count / 2>(sum, op);
   }
+}
+template <class T>
+DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
+  return folds_of_all_lanes<T>(x, [](pack<T> a, pack<T> b) __attribute__((always_inline)) { return a + b; });
 }
 
 }  // namespace detail
