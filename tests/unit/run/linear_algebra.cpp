@@ -33,6 +33,12 @@ constexpr auto all = []<class A>(const A& x, auto y) {
                     drx::inverse(a),     drx::logdet(a),
                     drx::determinant(a), drx::grad([](auto z) { return drx::sum(drx::determinant(z)); })(x)};
 };
+constexpr auto of_packs = []<class A>(const A& x, auto y) {
+  const auto a = regular(x) / static_cast<double>(A::shape.last());
+  const auto square = drx::matmul(a, transpose_of(a));
+  return std::tuple{forms(a, y), drx::cholesky(square), drx::cholesky(square - 2 * drx::constant(diagonal<A>)),
+                    drx::solve(a, y)};
+};
 constexpr auto decomposed = [](auto x) {
   return std::tuple{drx::qr(x), drx::svd(x), drx::svd(transpose_of(x)), drx::eigh(drx::matmul(transpose_of(x), x)),
                     drx::grad([](auto z) {
@@ -56,6 +62,17 @@ TEST_CASE("systems and factorisations") {
   check_order<double, 1, 1>();
   check_order<double, 5, 3>();
   check_order<float, 17, 1>();
+}
+
+TEST_CASE("systems of as many columns as packs have, and of others") {
+  const auto check = []<class A, class Y>(std::type_identity<A>, std::type_identity<Y>) {
+    harness::check_run<program<of_packs, A, Y>>({}, {0});
+  };
+  check(std::type_identity<array<double, 2, 12, 12>>{}, std::type_identity<array<double, 2, 12, 45>>{});
+  check(std::type_identity<array<double, 1, 40, 40>>{}, std::type_identity<array<double, 1, 40, 8>>{});
+  check(std::type_identity<array<float, 2, 21, 21>>{}, std::type_identity<array<float, 2, 21, 83>>{});
+  check(std::type_identity<array<float, 1, 70, 70>>{}, std::type_identity<array<float, 1, 70, 16>>{});
+  check(std::type_identity<array<float, 1, 7, 7>>{}, std::type_identity<array<float, 1, 7, 32>>{});
 }
 
 TEST_CASE("QR, eigenvalues and singular values") {

@@ -1,10 +1,11 @@
 // drx/run/kernels/linear_algebra.hpp: factorisations and solutions of linear systems, of constant size, row-major and
-// in place. Inner loops run along rows, where the compiler can use vectors. Eigen's decompositions are not used:
-// measured with AVX-512 and doubles, Cholesky takes half of Eigen's time here at 32 and 64 rows, LU as long or less
-// from 8 rows on. Only Eigen's blocked Cholesky is faster, from 128 rows on (by 1.4; at 256 by 2).
+// in place. Inner loops run along rows, in packs or where the compiler can use vectors. Eigen's decompositions are not
+// used: measured with AVX-512 and doubles, Cholesky takes half of Eigen's time here at 32 and 64 rows, LU as long or
+// less from 8 rows on. Only Eigen's blocked Cholesky is faster, from 128 rows on (by 1.4; at 256 by 2).
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>
+#include <drx/run/packs/pack.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -26,16 +27,55 @@ DRX_FN inline T dot(const T* x, const T* y, int n) {
     for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
   return lane[0];
 }
+/// The rows of systems whose solution for one right-hand side is unrolled.
+inline constexpr int short_system = 8;
+
 /// y -= factor x.
 template <class T>
 DRX_FN inline void subtract(T* __restrict y, const T* __restrict x, T factor, int n) {
   for (int i = 0; i < n; ++i) y[i] -= factor * x[i];
 }
 
+#if defined(__CUDACC__)
+template <class T>
+inline constexpr int columns_in_pack = 0;  // none: single numbers
+#else
+template <class T>
+inline constexpr int columns_in_pack = pack_width<T>;
+/// P packs of `to` minus factor(k) times those of row k of `from`, for k from `first` to `end` - 1, in registers.
+template <int P, class T, class Factor>
+DRX_HOST_INLINE void subtract_rows(T* to, const T* from, int stride, int first, int end, Factor factor) {
+  constexpr int width = pack_width<T>;
+  pack<T> left[P];
+  DRX_UNROLL
+  for (int p = 0; p < P; ++p) left[p] = load(to + p * width);
+  for (int k = first; k < end; ++k) {
+    const T by = factor(k);
+    DRX_UNROLL
+    for (int p = 0; p < P; ++p) left[p] -= by * load(from + k * stride + p * width);
+  }
+  DRX_UNROLL
+  for (int p = 0; p < P; ++p) save(to + p * width, left[p]);
+}
+#endif
+
 /// Solves x op(A) = y for one row, which holds y before and x after; A is N x N, its lower or upper triangle.
 template <int N, bool Lower, bool Transposed, bool Unit, class T>
 DRX_FN inline void solve_row(const T* a, T* x) {
   constexpr bool forward = Lower == Transposed;
+  if constexpr (N <= short_system) {  // each number in turn
+    DRX_UNROLL
+    for (int at = 0; at < N; ++at) {
+      const int k = forward ? at : N - 1 - at;
+      DRX_UNROLL
+      for (int before = 0; before < at; ++before) {
+        const int j = forward ? before : N - 1 - before;
+        x[k] -= (Transposed ? a[k * N + j] : a[j * N + k]) * x[j];
+      }
+      if constexpr (!Unit) x[k] /= a[k * N + k];
+    }
+    return;
+  }
   for (int at = 0; at < N; ++at) {
     const int k = forward ? at : N - 1 - at;
     const T* row = a + k * N;
@@ -49,35 +89,80 @@ DRX_FN inline void solve_row(const T* a, T* x) {
     }
   }
 }
+/// Solves op(A) X = Y for Columns columns, in rows that are `Stride` numbers apart.
+template <int N, int Columns, int Stride, bool Lower, bool Transposed, bool Unit, class T>
+DRX_FN inline void solve_some_columns(const T* a, T* x) {
+  constexpr bool forward = Lower != Transposed;
+  for (int at = 0; at < N; ++at) {
+    const int i = forward ? at : N - 1 - at, first = forward ? 0 : i + 1, end = forward ? i : N;
+    T* row = x + i * Stride;
+    const auto factor = [&](int k) { return Transposed ? a[k * N + i] : a[i * N + k]; };
+    if constexpr (columns_in_pack<T> > 0 && Columns % (columns_in_pack<T> + !columns_in_pack<T>) == 0)
+      subtract_rows<Columns / columns_in_pack<T>>(row, x, Stride, first, end, factor);
+    else
+      for (int k = first; k < end; ++k) subtract(row, x + k * Stride, factor(k), Columns);
+    if constexpr (!Unit)
+      for (int j = 0; j < Columns; ++j) row[j] /= a[i * N + i];
+  }
+}
 /// Solves op(A) X = Y for M columns.
 template <int N, int M, bool Lower, bool Transposed, bool Unit, class T>
 DRX_FN inline void solve_columns(const T* a, T* x) {
   if constexpr (M == 1) {
     solve_row<N, Lower, !Transposed, Unit>(a, x);
+  } else if constexpr (columns_in_pack<T> == 0 || M < columns_in_pack<T>) {
+    solve_some_columns<N, M, M, Lower, Transposed, Unit>(a, x);
   } else {
-    constexpr bool forward = Lower != Transposed;
-    for (int at = 0; at < N; ++at) {
-      const int i = forward ? at : N - 1 - at;
-      for (int k = forward ? 0 : i + 1; k < (forward ? i : N); ++k)
-        subtract(x + i * M, x + k * M, Transposed ? a[k * N + i] : a[i * N + k], M);
-      if constexpr (!Unit)
-        for (int j = 0; j < M; ++j) x[i * M + j] /= a[i * N + i];
-    }
+    constexpr int pack = columns_in_pack<T>, panel = 4 * pack;
+    int j = 0;
+    for (; j + panel <= M; j += panel) solve_some_columns<N, panel, M, Lower, Transposed, Unit>(a, x + j);
+    for (; j + pack <= M; j += pack) solve_some_columns<N, pack, M, Lower, Transposed, Unit>(a, x + j);
+    if constexpr (M % pack != 0) solve_some_columns<N, M % pack, M, Lower, Transposed, Unit>(a, x + j);
   }
+}
+/// Solves X op(A) = Y for M rows: as columns, where they are few enough to lie on the stack.
+template <int N, int M, bool Lower, bool Transposed, bool Unit, class T>
+DRX_FN inline void solve_rows(const T* a, T* x) {
+  constexpr std::int64_t most_bytes = 64 << 10;
+  if constexpr (columns_in_pack<T> > 0 && M >= columns_in_pack<T> && N > short_system &&
+                std::int64_t{N} * M * static_cast<std::int64_t>(sizeof(T)) <= most_bytes) {
+    alignas(64) T turned[N * M];
+    transpose<M, N>(x, turned);
+    solve_columns<N, M, Lower, !Transposed, Unit>(a, turned);
+    transpose<N, M>(turned, x);
+  } else {
+    for (int i = 0; i < M; ++i) solve_row<N, Lower, Transposed, Unit>(a, x + i * N);
+  }
+}
+
+/// Row i of U^T U, from the diagonal on, minus what the rows above it contribute. (Numbers before the diagonal may be
+/// overwritten.)
+template <int N, class T>
+DRX_FN inline void subtract_rows_above(T* u, int i) {
+  const auto factor = [&](int k) { return u[k * N + i]; };
+  int end = N;
+#if !defined(__CUDACC__)
+  constexpr int pack = columns_in_pack<T>;
+  for (; end - i > 3 * pack && end >= 4 * pack; end -= 4 * pack)
+    subtract_rows<4>(u + i * N + end - 4 * pack, u + end - 4 * pack, N, 0, i, factor);
+  for (; end > i && end >= pack; end -= pack) subtract_rows<1>(u + i * N + end - pack, u + end - pack, N, 0, i, factor);
+#endif
+  if (end <= i) return;
+  for (int k = 0; k < i; ++k) subtract(u + i * N + i, u + k * N + i, factor(k), end - i);
 }
 
 /// The lower L with L L^T = (A + A^T) / 2, or NaN in its triangle. It is computed as rows of the upper triangle.
 template <int N, class T>
 DRX_FN inline void cholesky(const T* a, T* l) {
   for (int i = 0; i < N; ++i)
-    for (int j = i; j < N; ++j) l[i * N + j] = (a[i * N + j] + a[j * N + i]) / 2;
+    for (int j = 0; j < N; ++j) l[i * N + j] = (a[i * N + j] + a[j * N + i]) / 2;
   bool definite = true;
-  for (int k = 0; k < N; ++k) {
-    T* row = l + k * N;
-    definite = definite && row[k] > 0;
-    row[k] = std::sqrt(row[k]);
-    for (int j = k + 1; j < N; ++j) row[j] /= row[k];
-    for (int i = k + 1; i < N; ++i) subtract(l + i * N + i, row + i, row[i], N - i);
+  for (int i = 0; i < N; ++i) {
+    T* row = l + i * N;
+    subtract_rows_above<N>(l, i);
+    definite = definite && row[i] > 0;
+    row[i] = std::sqrt(row[i]);
+    for (int j = i + 1; j < N; ++j) row[j] /= row[i];
   }
   for (int i = 0; i < N; ++i) {
     for (int j = 0; j < i; ++j) {
@@ -240,8 +325,7 @@ struct kernel<C, E, &prim::triangular_solve> : detail::matrices<C, E> {
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 1)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b) {
       if constexpr (form.right) {
-        for (int i = 0; i < others; ++i)
-          solve_row<m::n, form.lower, form.transposed, form.unit>(a + b * m::size, x + b * side + i * m::n);
+        solve_rows<m::n, others, form.lower, form.transposed, form.unit>(a + b * m::size, x + b * side);
       } else if constexpr (others > 0) {
         solve_columns<m::n, others, form.lower, form.transposed, form.unit>(a + b * m::size, x + b * side);
       }
