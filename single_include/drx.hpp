@@ -1486,6 +1486,7 @@ struct typing {
 struct region_drivers {
   tape (*jvp)(const tape& t, const vec<bool>& moving);
   tape (*vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+  tape (*vjp_of_member)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   tape (*value_and_vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis);
   const placement_info* axis = nullptr;
@@ -2236,7 +2237,7 @@ constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation)
 constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes);
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
-constexpr bool is_matmul(const entry& e);
+constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y);
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride);
@@ -7478,6 +7479,8 @@ struct cast {
       return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
     } else if constexpr (std::is_same_v<To, bool>) {
       return x != From(0);
+    } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
+      return math::detail::select(x, To(1), To(0));
     } else {
       return static_cast<To>(x);
     }
@@ -7536,10 +7539,12 @@ constexpr A stop_gradient(const A& x) {
 }
 template <class T, class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+Why cast(const A&) =
+    delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+Why stop_gradient(const A&) =
+    delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
 DRX_SILENT(stop_gradient)
 DRX_SILENT_OF_TYPE(cast)
@@ -8059,13 +8064,17 @@ struct matmul {
       const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
       return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
     }
-    if (inner == 1) {
-      const shape all = make_shape(rows, columns, s.n);
-      const int left = emit::broadcast_to(b, emit::reshape(b, s.operand(0), make_shape(rows, 1, s.n)), all);
-      const int right = emit::broadcast_to(b, emit::reshape(b, s.operand(1), make_shape(1, columns, s.n)), all);
-      return {emit::mul(b, left, right)};
-    }
+    if (inner == 1) return {outer_product_in_lanes(s, rows, columns)};
     return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
+  }
+  static constexpr int outer_product_in_lanes(const lane_site& s, std::int64_t rows, std::int64_t columns) {
+    const shape all = make_shape(rows, columns, s.n);
+    const int left = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(0), make_shape(rows, 1, s.n)), all);
+    const int right = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(1), make_shape(1, columns, s.n)), all);
+    return elementwise(s.b, *s.e.prim, left, right);
+  }
+  static constexpr int elementwise(builder& b, const primitive& p, int x, int y) {
+    return &p == matmul_ptr() ? emit::mul(b, x, y) : emit::azmul(b, x, y);
   }
   static constexpr vec<split_result> split(split_site& s) {
     constexpr int whole = split_site::whole;
@@ -8073,7 +8082,7 @@ struct matmul {
     const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
     const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2,
               columns = ty ? r - 2 : r - 1;
-    const auto multiply = [&](int ax, int ay) { return emit::matmul(s.b, s.at(0, ax), s.at(1, ay), tx, ty); };
+    const auto multiply = [&](int ax, int ay) { return written(s.b, *s.e.prim, s.at(0, ax), s.at(1, ay), tx, ty); };
     if (x == inner_x || y == inner_y)
       return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};
     const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
@@ -8120,6 +8129,36 @@ struct matmul {
     }
   }
 };
+struct azmatmul : matmul {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const auto [tx, ty] = view(s.e);
+    int r = zero_tangent;
+    if (t[0] != zero_tangent) r = written(s.b, *s.e.prim, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, written(s.b, *s.e.prim, s.operands[0], t[1], tx, ty));
+    return {r};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(2, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const auto [tx, ty] = view(s.e);
+    const primitive& p = *s.e.prim;
+    const int x = s.operands[0], y = s.operands[1], g = ct[0];
+    if (wanted[0]) r[0] = tx ? written(s.b, p, y, g, ty, true) : written(s.b, p, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? written(s.b, p, g, x, true, tx) : written(s.b, p, x, g, !tx, false);
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *azmatmul_ptr(), o, a);
+  }
+  static constexpr const primitive* azmatmul_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
+    const auto [tx, ty] = view(s.e);
+    if (x.rank != 2 + s.in_lanes[0] || x[tx ? 0 : 1] != 1) return {};
+    return {outer_product_in_lanes(s, x[tx ? 1 : 0], y[ty ? 0 : 1])};
+  }
+  static void evaluate(evaluation& v) { add_products<true>(v); }
+};
 struct matmul_undecided : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
@@ -8148,6 +8187,18 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .lanes = rules::matmul::lanes,
                                   .split = rules::matmul::split,
                                   .cost = rules::matmul::cost};
+inline constexpr primitive azmatmul{.name = "azmatmul",
+                                    .type = rules::matmul::type,
+                                    .jvp = rules::azmatmul::jvp,
+                                    .vjp = rules::azmatmul::vjp,
+                                    .batch = rules::matmul::batch,
+                                    .simplify = rules::azmatmul::simplify,
+                                    .print = rules::matmul::print,
+                                    .evaluate = rules::azmatmul::evaluate,
+                                    .known = rules::matmul::known,
+                                    .lanes = rules::azmatmul::lanes,
+                                    .split = rules::matmul::split,
+                                    .cost = rules::matmul::cost};
 inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .type = rules::matmul::type,
                                             .jvp = rules::matmul::jvp,
@@ -8158,7 +8209,9 @@ inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .evaluate = rules::matmul_undecided::evaluate,
                                             .known = rules::matmul::known,
                                             .split = rules::split::whole};
+constexpr bool is_matrix_product(const primitive* p) { return p == &matmul || p == &azmatmul; }
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
+constexpr const primitive* rules::azmatmul::azmatmul_ptr() { return &prim::azmatmul; }
 constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }
 namespace patterns {
@@ -8180,7 +8233,9 @@ constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool tran
       rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
       a);
 }
-constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
+constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
+  return prim::rules::matmul::written(b, p, x, y, transpose_x, transpose_y);
+}
 }
 
 namespace detail {
@@ -8253,10 +8308,12 @@ constexpr auto matmul(const A& x, const B& y) {
 }
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
+Why matmul(const A&, const B&) =
+    delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
 template <class A, class B, class Why = detail::no_array_t<A, B>>
   requires detail::NoArrays<A, B>
-Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+Why matmul(const A&, const B&) =
+    delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
 template <class A, class B>
   requires detail::Multipliable<A, B>
@@ -8391,16 +8448,17 @@ struct sum : over_axes {
   }
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
-    if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
+    if (!e || !prim::is_matrix_product(e->prim) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
     const auto [tx, ty] = matmul::view(*e);
     const int p = e->operands[0], q = e->operands[1];
     const shape from = b.shape(x), ps = b.shape(p);
     const std::int64_t inner = ps[tx ? 1 : 2];
-    const bool of_rows = tx && !ty && e->prim == matmul::matmul_ptr();
+    const bool of_rows = tx && !ty;
+    const primitive& product = *e->prim;
     if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
-    return emit::matmul(b, columns, rows, true, false);
+    return emit::product(b, product, columns, rows, true, false);
   }
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);
@@ -8408,11 +8466,12 @@ struct sum : over_axes {
         b.shape(x).rank != 2)
       return -1;
     const entry* e = b.definition(square->operands[0]);
-    if (!e || !emit::is_matmul(*e)) return -1;
+    if (!e || !prim::is_matrix_product(e->prim)) return -1;
     const int p = e->operands[0], q = e->operands[1];
+    const primitive& product = *e->prim;
     if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
     const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
-    return emit::mul(b, left, right);
+    return matmul::elementwise(b, product, left, right);
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);
@@ -9054,7 +9113,7 @@ struct map {
       given.push_back(t != zero_tangent);
       if (t != zero_tangent) operands.push_back(t);
     }
-    const tape body = s.drivers.vjp(s.e.regions[0], wanted, given);
+    const tape body = s.drivers.vjp_of_member(s.e.regions[0], wanted, given);
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
     vec<int> r;
     int next = 0;
@@ -20966,10 +21025,11 @@ namespace drx::transform {
 
 constexpr tape jvp(const tape& t, const vec<bool>& moving);
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr);
 
-inline constexpr region_drivers drivers{jvp, pullback, value_and_pullback, batch};
+inline constexpr region_drivers drivers{jvp, pullback, pullback_of_member, value_and_pullback, batch};
 
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   builder b;
@@ -21108,6 +21168,52 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
   const vec<int> out = inline_tape(b, r, inputs_like(b, r));
   for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
   return without_dead_entries(b.take());
+}
+
+constexpr tape pullback_by_tangent(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  const tape forward = jvp(t, wanted);
+  builder b;
+  vec<int> inputs = inputs_like(b, t), cotangents;
+  for (int i = 0; i < t.outputs.size(); ++i)
+    cotangents.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
+  const abstract_value number = t.values[t.inputs[wanted.find(true)]];
+  inputs.push_back(emit::constant(b, number, 1));
+  const vec<int> out = inline_tape(b, forward, inputs);
+  int total = zero_tangent, next = t.outputs.size();
+  for (int i = 0; i < t.outputs.size(); ++i) {
+    if (!is_floating(t.values[t.outputs[i]].type)) continue;
+    const int tangent = out[next++];
+    if (!given[i]) continue;
+    const int product = emit::times(b, cotangents[i], tangent);
+    vec<std::int64_t> axes;
+    for (int axis = 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
+    total = emit::accumulate(b, total, emit::sum(b, product, axes));
+  }
+  b.output(total == zero_tangent ? emit::constant(b, number, 0) : emit::reshape(b, total, number.shape));
+  tape r = without_dead_entries(b.take());
+  check(r);
+  return r;
+}
+
+constexpr bool suits_tangents(const tape& body, const vec<bool>& wanted) {
+  std::int64_t numbers = 0;
+  for (int i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) numbers += body.values[body.inputs[i]].shape.size();
+  const auto has = [&](auto property) { return any_entry(body, property); };
+  if (numbers != 1 || !has([](const entry& e) { return e.prim == &prim::scan; }) ||
+      has([](const entry& e) {
+        return !e.prim->jvp || e.prim == &prim::custom_vjp ||
+               (e.prim == &prim::scan && !prim::rules::scan::view(e).length);
+      }))
+    return false;
+  const dtype type = body.values[body.inputs[wanted.find(true)]].type;
+  for (int o : body.outputs)
+    if (is_floating(body.values[o].type) && body.values[o].type != type) return false;
+  return true;
+}
+constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  if (suits_tangents(t, wanted)) return pullback_by_tangent(t, wanted, given);
+  return pullback(t, wanted, given);
 }
 
 }
@@ -22273,11 +22379,6 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
   const std::int64_t rows = b.shape(x)[r - 2], columns = b.shape(y)[r - 2];
   shape to = b.shape(x);
   to[r - 1] = columns;
-  if (b.shape(x)[r - 1] == 1) {
-    const int row = emit::swap_last_two(b, y);
-    const int of_x = emit::broadcast_to(b, x, to), of_row = emit::broadcast_to(b, row, to);
-    return emit::azmul(b, of_x, of_row);
-  }
   const shape each = b.shape(columns == 1 ? x : y);
   if (rows != 1 && columns != 1) throw "drx: a product of matrices that is in doubt";
   const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each),
@@ -22294,6 +22395,9 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_undecided) {
     if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
+    const bool first = prim::rules::matmul::view(e).transposes_first;
+    const shape x = b.shape(operands[0]);
+    if (x[x.rank - (first ? 2 : 1)] == 1) return {b.add1(prim::azmatmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;

@@ -88,7 +88,11 @@ inline planned_program planned(const named_program& p, shared_kernels& kernels) 
   const frozen_view view = stages.view();
   for (int s = 0; s < steps; ++s) {
     const plan::step& x = memory.steps[s];
-    planned_step step{{}, {}, x.is_loop ? x.members + x.sums : prim::is_matrix_product(stages.entries[x.entry].prim) ? 20 : 5};
+    planned_step step{{},
+                      {},
+                      x.is_loop                                               ? x.members + x.sums
+                      : prim::is_matrix_product(stages.entries[x.entry].prim) ? 20
+                                                                              : 5};
     if (const auto alone = step_extractor(view, memory, s).extracted(); alone && !alone->slots.empty()) {
       char name[32];
       std::snprintf(name, sizeof name, "kernel_%016llx", static_cast<unsigned long long>(meta::hash(alone->members)));

@@ -122,12 +122,10 @@ constexpr A stop_gradient(const A& x) {
 }
 template <class T, class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why cast(const A&) =
-    delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why stop_gradient(const A&) =
-    delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
 DRX_SILENT(stop_gradient)
 DRX_SILENT_OF_TYPE(cast)

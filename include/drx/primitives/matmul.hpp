@@ -403,12 +403,10 @@ constexpr auto matmul(const A& x, const B& y) {
 }
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why matmul(const A&, const B&) =
-    delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
+Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
 template <class A, class B, class Why = detail::no_array_t<A, B>>
   requires detail::NoArrays<A, B>
-Why matmul(const A&, const B&) =
-    delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
 /// The inner product of two vectors; of other arrays, matmul.
 template <class A, class B>
