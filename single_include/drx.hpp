@@ -7539,12 +7539,10 @@ constexpr A stop_gradient(const A& x) {
 }
 template <class T, class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why cast(const A&) =
-    delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
-Why stop_gradient(const A&) =
-    delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
 DRX_SILENT(stop_gradient)
 DRX_SILENT_OF_TYPE(cast)
@@ -8308,12 +8306,10 @@ constexpr auto matmul(const A& x, const B& y) {
 }
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why matmul(const A&, const B&) =
-    delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
+Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
 template <class A, class B, class Why = detail::no_array_t<A, B>>
   requires detail::NoArrays<A, B>
-Why matmul(const A&, const B&) =
-    delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
 template <class A, class B>
   requires detail::Multipliable<A, B>
@@ -21196,20 +21192,24 @@ constexpr tape pullback_by_tangent(const tape& t, const vec<bool>& wanted, const
 }
 
 constexpr bool suits_tangents(const tape& body, const vec<bool>& wanted) {
-  std::int64_t numbers = 0;
-  for (int i = 0; i < wanted.size(); ++i)
-    if (wanted[i]) numbers += body.values[body.inputs[i]].shape.size();
+  int number = -1;
+  for (int i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    if (number >= 0) return false;
+    number = body.inputs[i];
+  }
+  if (number < 0) return false;
+  const abstract_value& of = body.values[number];
+  if (of.shape.size() != 1 || of.depth > 0 || !is_floating(of.type)) return false;
+  for (int o : body.outputs) {
+    const abstract_value& y = body.values[o];
+    if (y.depth > 0 || (is_floating(y.type) && y.type != of.type)) return false;
+  }
   const auto has = [&](auto property) { return any_entry(body, property); };
-  if (numbers != 1 || !has([](const entry& e) { return e.prim == &prim::scan; }) ||
-      has([](const entry& e) {
-        return !e.prim->jvp || e.prim == &prim::custom_vjp ||
-               (e.prim == &prim::scan && !prim::rules::scan::view(e).length);
-      }))
-    return false;
-  const dtype type = body.values[body.inputs[wanted.find(true)]].type;
-  for (int o : body.outputs)
-    if (is_floating(body.values[o].type) && body.values[o].type != type) return false;
-  return true;
+  return has([](const entry& e) { return e.prim == &prim::scan; }) && !has([](const entry& e) {
+           return !e.prim->jvp || e.prim == &prim::custom_vjp ||
+                  (e.prim == &prim::scan && !prim::rules::scan::view(e).length);
+         });
 }
 constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
   if (suits_tangents(t, wanted)) return pullback_by_tangent(t, wanted, given);

@@ -188,22 +188,27 @@ constexpr tape pullback_by_tangent(const tape& t, const vec<bool>& wanted, const
 }
 
 /// Whether the derivative of a map's body runs in forward mode: by one number, through a loop, whose steps reverse mode
-/// would run twice; a function with a custom_vjp has no forward derivative.
+/// would run twice. A function with a custom_vjp has no forward derivative, nor has a loop without a bound a reverse
+/// one, wherever it stands; and where the body maps over members of its own, their cotangents differ.
 constexpr bool suits_tangents(const tape& body, const vec<bool>& wanted) {
-  std::int64_t numbers = 0;
-  for (int i = 0; i < wanted.size(); ++i)
-    if (wanted[i]) numbers += body.values[body.inputs[i]].shape.size();
+  int number = -1;
+  for (int i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    if (number >= 0) return false;
+    number = body.inputs[i];
+  }
+  if (number < 0) return false;
+  const abstract_value& of = body.values[number];
+  if (of.shape.size() != 1 || of.depth > 0 || !is_floating(of.type)) return false;
+  for (int o : body.outputs) {
+    const abstract_value& y = body.values[o];
+    if (y.depth > 0 || (is_floating(y.type) && y.type != of.type)) return false;
+  }
   const auto has = [&](auto property) { return any_entry(body, property); };
-  if (numbers != 1 || !has([](const entry& e) { return e.prim == &prim::scan; }) ||
-      has([](const entry& e) {  // (a loop without a bound has no reverse derivative, wherever it stands)
-        return !e.prim->jvp || e.prim == &prim::custom_vjp ||
-               (e.prim == &prim::scan && !prim::rules::scan::view(e).length);
-      }))
-    return false;
-  const dtype type = body.values[body.inputs[wanted.find(true)]].type;
-  for (int o : body.outputs)
-    if (is_floating(body.values[o].type) && body.values[o].type != type) return false;
-  return true;
+  return has([](const entry& e) { return e.prim == &prim::scan; }) && !has([](const entry& e) {
+           return !e.prim->jvp || e.prim == &prim::custom_vjp ||
+                  (e.prim == &prim::scan && !prim::rules::scan::view(e).length);
+         });
 }
 constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
   if (suits_tangents(t, wanted)) return pullback_by_tangent(t, wanted, given);

@@ -64,14 +64,14 @@ using ByNumber = drx::program<by_number, drx::scalar<double>, drx::placed<drx::s
 template <int Steps>
 constexpr auto long_recurrence = [](auto w, auto data) {
   auto of_member = [](auto v, auto x) {
-    return drx::fori_loop<Steps>(x, [=](auto y) { return y + 0.001 * drx::sin(v * y); });
+    return drx::fori_loop<Steps>(x, [=](auto y) { return y + 0.001 * drx::sin(drx::sum(v) * y); });
   };
   return drx::value_and_grad(
       [=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
 };
-template <int Steps>
+template <int Steps, int Numbers = 2>
 using LongRecurrence =
-    drx::program<long_recurrence<Steps>, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
+    drx::program<long_recurrence<Steps>, drx::array<double, Numbers>, drx::placed<drx::scalar<double>, runs>>;
 
 template <class P>
 std::string plan_of() {
@@ -94,4 +94,5 @@ TEST_CASE("blocks of members are as large as what their loops keep of the steps 
   CHECK(plan_of<LongRecurrence<3000>>().find("blocks of 16]") != std::string::npos);
   CHECK(plan_of<LongRecurrence<5000>>().find("blocks of 8]") != std::string::npos);
   CHECK(plan_of<LongRecurrence<10000>>().find("blocks") == std::string::npos);
+  CHECK(plan_of<LongRecurrence<10000, 1>>().find("blocks of 32") != std::string::npos);  // forward mode keeps nothing
 }
