@@ -4,6 +4,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/reported.hpp>
+#include <drx/scalar/math.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
