@@ -6484,6 +6484,14 @@ DRX_INLINE T tan(T x) {
 #endif
 
 template <std::floating_point T>
+DRX_INLINE constexpr T chosen(bool condition, T yes, T no) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return condition ? yes : no;
+#else
+  return detail::select(condition, yes, no);
+#endif
+}
+template <std::floating_point T>
 DRX_INLINE T azmul(T x, T y) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   return x == 0 || y == 0 ? T(0) : x * y;
@@ -7480,7 +7488,7 @@ struct cast {
     } else if constexpr (std::is_same_v<To, bool>) {
       return x != From(0);
     } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
-      return math::detail::select(x, To(1), To(0));
+      return math::chosen(x, To(1), To(0));
     } else {
       return static_cast<To>(x);
     }

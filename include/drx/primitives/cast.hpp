@@ -62,7 +62,7 @@ struct cast {
     } else if constexpr (std::is_same_v<To, bool>) {
       return x != From(0);
     } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
-      return math::detail::select(x, To(1), To(0));  // (g++ converts single numbers only)
+      return math::chosen(x, To(1), To(0));  // (g++ converts single numbers only)
     } else {
       return static_cast<To>(x);
     }

@@ -498,6 +498,15 @@ DRX_INLINE T tan(T x) {
 
 #endif
 
+/// `yes` where the condition holds, else `no`.
+template <std::floating_point T>
+DRX_INLINE constexpr T chosen(bool condition, T yes, T no) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return condition ? yes : no;
+#else
+  return detail::select(condition, yes, no);
+#endif
+}
 /// x y, but 0 where a factor is 0, also beside infinity and NaN.
 template <std::floating_point T>
 DRX_INLINE T azmul(T x, T y) {

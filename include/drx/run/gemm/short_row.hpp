@@ -4,6 +4,8 @@
 
 #include <drx/run/gemm/tiles.hpp>
 
+#include <cstring>
+
 namespace drx::run::detail {
 
 /// The row of K numbers a times the K x N matrix b, both contiguous.
@@ -18,26 +20,32 @@ struct short_row_product {
   DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
     pack<T> sum[chains]{};
     int k = 0;
-    for (; k + W <= K; k += W) add<false>(sum, a, b, k);
-    if (k < K) add<true>(sum, a, b, k);
+    for (; k + W <= K; k += W) add<W>(sum, a + k, b + k * N);
+    if constexpr (K % W != 0) add<K % W>(sum, a + k, b + k * N);
     for (int c = chains / 2; c > 0; c /= 2)
       for (int i = 0; i < c; ++i) sum[i] += sum[i + c];
     tiled_product<T, 1, N, K, false, false>::finish_row(epilogue, 0, added_rows(sum[0]));
   }
 
  private:
-  /// Adds the products of W numbers of the row, from k on, with the rows of b; if `Last`, of those that are left.
-  template <bool Last>
-  DRX_HOST_INLINE static void add(pack<T> (&sum)[chains], const T* a, const T* b, int k) {
-    const pack<T> row = Last ? load_before(a + k, a + K) : load(a + k);
+  /// Adds the products of `Count` numbers of the row, at most W, with the rows of b.
+  template <int Count>
+  DRX_HOST_INLINE static void add(pack<T> (&sum)[chains], const T* a, const T* b) {
+    const pack<T> row = first_numbers<Count>(a);
     [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-      ((sum[I % chains] += repeated<I * rows>(row, lanes) *
-                           (Last ? load_before_end(b + (k + I * rows) * N, b + K * N) : load(b + (k + I * rows) * N))),
-       ...);
+      ((sum[I % chains] += repeated<I * rows>(row, lanes) * first_numbers<(Count - I * rows) * N>(b + I * W)), ...);
     }(std::make_integer_sequence<int, N>{});
   }
-  DRX_HOST_INLINE static pack<T> load_before_end(const T* p, const T* end) {
-    return p < end ? load_before(p, end) : pack<T>{};
+  /// A pack of the first Count numbers, and zeros.
+  template <int Count>
+  DRX_HOST_INLINE static pack<T> first_numbers(const T* p) {
+    if constexpr (Count >= W) {
+      return load(p);
+    } else {
+      pack<T> x{};
+      if constexpr (Count > 0) std::memcpy(&x, p, Count * sizeof(T));
+      return x;
+    }
   }
   /// Numbers First, First + 1, ... of x, N times each.
   template <int First, int... I>

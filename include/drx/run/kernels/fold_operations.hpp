@@ -14,7 +14,7 @@ namespace drx::run::detail {
 template <class Condition, class T>
 DRX_INLINE T chosen(Condition condition, T yes, T no) {
   if constexpr (std::floating_point<T>)
-    return math::detail::select(condition, yes, no);
+    return math::chosen(condition, yes, no);
   else
     return condition ? yes : no;
 }
