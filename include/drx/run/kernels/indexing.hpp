@@ -284,20 +284,19 @@ template <class C, int E, class Step, int... Operand>
 struct walk_of_operands : walk_kernel<C, E> {
   using w = walk_kernel<C, E>;
   using T = typename w::T;
-  static void run(frame& f) {
+  static void run(frame& f) { walk_along(f, elements<const T, C, C::operand(E, Operand)>(f)...); }
+
+  template <class... X>
+  static void walk_along(frame& f, const X*... x) {
     std::int64_t rows = 0;
 #if !defined(__CUDACC__)
-    if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && w::inner == 1) {
+    if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && w::inner == 1)
       if constexpr (w::n >= pack_width<T> && w::outer >= pack_width<T>)
-        rows = walk_in_packs(elements<T, C, w::y>(f), elements<const T, C, C::operand(E, Operand)>(f)...);
-    }
+        rows = walk_in_packs(elements<T, C, w::y>(f), x...);
 #endif
     w::walk(
-        f, [&](std::int64_t i) { return Step::begin(elements<const T, C, C::operand(E, Operand)>(f)[i]...); },
-        [&](T before, std::int64_t i) {
-          return Step::next(before, elements<const T, C, C::operand(E, Operand)>(f)[i]...);
-        },
-        rows);
+        f, [=](std::int64_t i) { return Step::begin(x[i]...); },
+        [=](T before, std::int64_t i) { return Step::next(before, x[i]...); }, rows);
   }
 
 #if !defined(__CUDACC__)
