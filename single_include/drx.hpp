@@ -2237,7 +2237,6 @@ constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation)
 constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes);
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
-constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y);
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride);
@@ -6493,19 +6492,11 @@ DRX_INLINE constexpr T chosen(bool condition, T yes, T no) {
 }
 template <std::floating_point T>
 DRX_INLINE T azmul(T x, T y) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return x == 0 || y == 0 ? T(0) : x * y;
-#else
-  return detail::select((x != 0) & (y != 0), x * y, T(0));
-#endif
+  return chosen((x != 0) & (y != 0), x * y, T(0));
 }
 template <std::floating_point T>
 DRX_INLINE T azdiv(T x, T y) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return x == 0 ? T(0) : x / y;
-#else
-  return detail::select(x != 0, x / y, T(0));
-#endif
+  return chosen(x != 0, x / y, T(0));
 }
 
 template <std::floating_point T>
@@ -7954,6 +7945,9 @@ struct matmul {
     [[nodiscard]] constexpr bool transposes(int operand) const {
       return operand == 0 ? transposes_first : transposes_second;
     }
+    [[nodiscard]] constexpr std::int64_t inner(const shape& x) const {
+      return x[transposes_first ? x.rank - 2 : x.rank - 1];
+    }
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
@@ -7971,8 +7965,8 @@ struct matmul {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const auto [tx, ty] = view(s.e);
     int r = zero_tangent;
-    if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
+    if (t[0] != zero_tangent) r = term(s, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, term(s, s.operands[0], t[1], tx, ty));
     return {r};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -7980,9 +7974,13 @@ struct matmul {
     if (ct[0] == zero_tangent) return r;
     const auto [tx, ty] = view(s.e);
     const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
+    if (wanted[0]) r[0] = tx ? term(s, y, g, ty, true) : term(s, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? term(s, g, x, true, tx) : term(s, x, g, !tx, false);
     return r;
+  }
+  static constexpr int term(const rule_site& s, int x, int y, bool transpose_x, bool transpose_y) {
+    if (s.e.prim == azmatmul_ptr()) return written(s.b, *s.e.prim, x, y, transpose_x, transpose_y);
+    return emit::times_matrix(s.b, x, y, transpose_x, transpose_y);
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const auto [tx, ty] = view(s.e);
@@ -8013,8 +8011,7 @@ struct matmul {
   }
   static constexpr entry_cost cost(const tape& t, const entry& e) {
     const shape x = t.values[e.operands[0]].shape;
-    const std::int64_t inner = x[x.rank - (view(e).transposes_first ? 2 : 1)];
-    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * inner),
+    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * view(e).inner(x)),
             .suits_lanes = !is_of_vectors(t, e)};
   }
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
@@ -8024,6 +8021,7 @@ struct matmul {
     return folded(b, *matmul_ptr(), o, a);
   }
   static constexpr const primitive* matmul_ptr();
+  static constexpr const primitive* azmatmul_ptr();
   static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
     view product(a);
@@ -8136,27 +8134,9 @@ struct matmul {
   }
 };
 struct azmatmul : matmul {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const auto [tx, ty] = view(s.e);
-    int r = zero_tangent;
-    if (t[0] != zero_tangent) r = written(s.b, *s.e.prim, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, written(s.b, *s.e.prim, s.operands[0], t[1], tx, ty));
-    return {r};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(2, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const auto [tx, ty] = view(s.e);
-    const primitive& p = *s.e.prim;
-    const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? written(s.b, p, y, g, ty, true) : written(s.b, p, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? written(s.b, p, g, x, true, tx) : written(s.b, p, x, g, !tx, false);
-    return r;
-  }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     return folded(b, *azmatmul_ptr(), o, a);
   }
-  static constexpr const primitive* azmatmul_ptr();
   static constexpr vec<int> lanes(const lane_site& s) {
     const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
     const auto [tx, ty] = view(s.e);
@@ -8169,8 +8149,7 @@ struct matmul_undecided : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
-    return is_floating(to.type) &&
-           (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+    return is_floating(to.type) && (view(a).inner(x.shape) == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     return folded(b, *in_doubt_ptr(), o, a);
@@ -8195,8 +8174,8 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .cost = rules::matmul::cost};
 inline constexpr primitive azmatmul{.name = "azmatmul",
                                     .type = rules::matmul::type,
-                                    .jvp = rules::azmatmul::jvp,
-                                    .vjp = rules::azmatmul::vjp,
+                                    .jvp = rules::matmul::jvp,
+                                    .vjp = rules::matmul::vjp,
                                     .batch = rules::matmul::batch,
                                     .simplify = rules::azmatmul::simplify,
                                     .print = rules::matmul::print,
@@ -8217,7 +8196,7 @@ inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .split = rules::split::whole};
 constexpr bool is_matrix_product(const primitive* p) { return p == &matmul || p == &azmatmul; }
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
-constexpr const primitive* rules::azmatmul::azmatmul_ptr() { return &prim::azmatmul; }
+constexpr const primitive* rules::matmul::azmatmul_ptr() { return &prim::azmatmul; }
 constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }
 namespace patterns {
@@ -8238,9 +8217,6 @@ constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool tran
   return b.add1(
       rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
       a);
-}
-constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
-  return prim::rules::matmul::written(b, p, x, y, transpose_x, transpose_y);
 }
 }
 
@@ -8462,7 +8438,7 @@ struct sum : over_axes {
     if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
-    return emit::product(b, product, columns, rows, true, false);
+    return matmul::written(b, product, columns, rows, true, false);
   }
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);
@@ -22403,9 +22379,8 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_undecided) {
     if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
-    const bool first = prim::rules::matmul::view(e).transposes_first;
-    const shape x = b.shape(operands[0]);
-    if (x[x.rank - (first ? 2 : 1)] == 1) return {b.add1(prim::azmatmul, operands, e.attrs)};
+    const bool is_outer = prim::rules::matmul::view(e).inner(b.shape(operands[0])) == 1;
+    if (is_outer) return {b.add1(prim::azmatmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;

@@ -57,8 +57,6 @@ constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation)
 constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes);
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
-/// The matrix product p, which is plain or guarded.
-constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y);
 /// The product of a tangent or cotangent and a value of the program, in which a zero wins if elements of the result are
 /// single products, or if the result is one number for each element of the batch. (Larger matrix products are plain.)
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y);

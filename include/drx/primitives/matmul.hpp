@@ -24,6 +24,10 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     [[nodiscard]] constexpr bool transposes(int operand) const {
       return operand == 0 ? transposes_first : transposes_second;
     }
+    /// How many products an element adds up, where the first operand has the shape x.
+    [[nodiscard]] constexpr std::int64_t inner(const shape& x) const {
+      return x[transposes_first ? x.rank - 2 : x.rank - 1];
+    }
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
@@ -41,8 +45,8 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const auto [tx, ty] = view(s.e);
     int r = zero_tangent;
-    if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
+    if (t[0] != zero_tangent) r = term(s, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, term(s, s.operands[0], t[1], tx, ty));
     return {r};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -50,9 +54,14 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     if (ct[0] == zero_tangent) return r;
     const auto [tx, ty] = view(s.e);
     const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
+    if (wanted[0]) r[0] = tx ? term(s, y, g, ty, true) : term(s, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? term(s, g, x, true, tx) : term(s, x, g, !tx, false);
     return r;
+  }
+  /// A product of a derivative: guarded if the product itself is, else undecided where it may need that.
+  static constexpr int term(const rule_site& s, int x, int y, bool transpose_x, bool transpose_y) {
+    if (s.e.prim == azmatmul_ptr()) return written(s.b, *s.e.prim, x, y, transpose_x, transpose_y);
+    return emit::times_matrix(s.b, x, y, transpose_x, transpose_y);
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const auto [tx, ty] = view(s.e);
@@ -85,8 +94,7 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   /// Products of vectors become matrix products along an axis of members; small matrices leave vector units idle.
   static constexpr entry_cost cost(const tape& t, const entry& e) {
     const shape x = t.values[e.operands[0]].shape;
-    const std::int64_t inner = x[x.rank - (view(e).transposes_first ? 2 : 1)];
-    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * inner),
+    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * view(e).inner(x)),
             .suits_lanes = !is_of_vectors(t, e)};
   }
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
@@ -97,6 +105,7 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     return folded(b, *matmul_ptr(), o, a);
   }
   static constexpr const primitive* matmul_ptr();
+  static constexpr const primitive* azmatmul_ptr();
   static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
     view product(a);
@@ -216,27 +225,9 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
 /// A guarded product (guarded.hpp): a term is 0 where either factor is 0, whatever the other is. Its derivatives are
 /// guarded too.
 struct azmatmul : matmul {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const auto [tx, ty] = view(s.e);
-    int r = zero_tangent;
-    if (t[0] != zero_tangent) r = written(s.b, *s.e.prim, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, written(s.b, *s.e.prim, s.operands[0], t[1], tx, ty));
-    return {r};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(2, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const auto [tx, ty] = view(s.e);
-    const primitive& p = *s.e.prim;
-    const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? written(s.b, p, y, g, ty, true) : written(s.b, p, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? written(s.b, p, g, x, true, tx) : written(s.b, p, x, g, !tx, false);
-    return r;
-  }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     return folded(b, *azmatmul_ptr(), o, a);
   }
-  static constexpr const primitive* azmatmul_ptr();
   static constexpr vec<int> lanes(const lane_site& s) {
     const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
     const auto [tx, ty] = view(s.e);
@@ -252,8 +243,7 @@ struct matmul_undecided : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
-    return is_floating(to.type) &&
-           (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+    return is_floating(to.type) && (view(a).inner(x.shape) == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     return folded(b, *in_doubt_ptr(), o, a);
@@ -279,8 +269,8 @@ inline constexpr primitive matmul{.name = "matmul",
 /// The matrix product in which a zero wins: z_ij = sum over l of x_il y_lj, without the terms with a factor 0.
 inline constexpr primitive azmatmul{.name = "azmatmul",
                                     .type = rules::matmul::type,
-                                    .jvp = rules::azmatmul::jvp,
-                                    .vjp = rules::azmatmul::vjp,
+                                    .jvp = rules::matmul::jvp,
+                                    .vjp = rules::matmul::vjp,
                                     .batch = rules::matmul::batch,
                                     .simplify = rules::azmatmul::simplify,
                                     .print = rules::matmul::print,
@@ -302,7 +292,7 @@ inline constexpr primitive matmul_undecided{.name = "matmul?",
 /// Whether p is the matrix product, plain or guarded.
 constexpr bool is_matrix_product(const primitive* p) { return p == &matmul || p == &azmatmul; }
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
-constexpr const primitive* rules::azmatmul::azmatmul_ptr() { return &prim::azmatmul; }
+constexpr const primitive* rules::matmul::azmatmul_ptr() { return &prim::azmatmul; }
 constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }  // namespace prim
 namespace patterns {
@@ -323,9 +313,6 @@ constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool tran
   return b.add1(
       rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
       a);
-}
-constexpr int product(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
-  return prim::rules::matmul::written(b, p, x, y, transpose_x, transpose_y);
 }
 }  // namespace emit
 

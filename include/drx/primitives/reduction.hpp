@@ -144,7 +144,7 @@ struct sum : over_axes {
     if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
-    return emit::product(b, product, columns, rows, true, false);
+    return matmul::written(b, product, columns, rows, true, false);
   }
   /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples'
   /// gradients in dense layers.)

@@ -510,20 +510,12 @@ DRX_INLINE constexpr T chosen(bool condition, T yes, T no) {
 /// x y, but 0 where a factor is 0, also beside infinity and NaN.
 template <std::floating_point T>
 DRX_INLINE T azmul(T x, T y) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return x == 0 || y == 0 ? T(0) : x * y;
-#else
-  return detail::select((x != 0) & (y != 0), x * y, T(0));
-#endif
+  return chosen((x != 0) & (y != 0), x * y, T(0));
 }
 /// x / y, but 0 where x is 0, also over 0 and NaN.
 template <std::floating_point T>
 DRX_INLINE T azdiv(T x, T y) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return x == 0 ? T(0) : x / y;
-#else
-  return detail::select(x != 0, x / y, T(0));
-#endif
+  return chosen(x != 0, x / y, T(0));
 }
 
 // One instruction each: floor, ceil and trunc from SSE4.1 on; sqrt vectorises under -fno-math-errno only.

@@ -37,9 +37,8 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_undecided) {
     if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
-    const bool first = prim::rules::matmul::view(e).transposes_first;
-    const shape x = b.shape(operands[0]);
-    if (x[x.rank - (first ? 2 : 1)] == 1) return {b.add1(prim::azmatmul, operands, e.attrs)};
+    const bool is_outer = prim::rules::matmul::view(e).inner(b.shape(operands[0])) == 1;
+    if (is_outer) return {b.add1(prim::azmatmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;

@@ -10,9 +10,7 @@ namespace drx::plan {
 
 /// Whether e is a product whose inner extent is 1.
 constexpr bool is_outer_product(const tape& t, const entry& e) {
-  if (!prim::is_matrix_product(e.prim)) return false;
-  const shape x = t.values[e.operands[0]].shape;
-  return x[prim::rules::matmul::view(e).transposes_first ? x.rank - 2 : x.rank - 1] == 1;
+  return prim::is_matrix_product(e.prim) && prim::rules::matmul::view(e).inner(t.values[e.operands[0]].shape) == 1;
 }
 
 constexpr bool has_outer_products(const tape& t) {
