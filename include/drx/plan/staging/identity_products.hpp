@@ -16,7 +16,7 @@ constexpr bool is_identity_matrix(const definitions& definition, const entry& e)
   const entry *first = definition.of(equal->operands[0]), *second = definition.of(equal->operands[1]);
   if (!first || !second || first->prim != &prim::iota || second->prim != &prim::iota) return false;
   const shape s = definition.t.values[e.results[0]].shape;
-  return first->attrs.ints[0] != second->attrs.ints[0] && s[0] == s[1];
+  return prim::rules::iota::view(*first).axis != prim::rules::iota::view(*second).axis && s[0] == s[1];
 }
 
 /// Whether t may have identity matrices, in regions too.
