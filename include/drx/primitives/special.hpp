@@ -45,10 +45,21 @@ struct erfc : floating_function {
     return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));  // 2 / sqrt(pi)
   }
 };
-struct lgamma : floating_function, singular_value {
+/// Fast for positive numbers.
+struct gamma_function : floating_function, singular_value {
+  template <class T>
+  DRX_INLINE static bool near(T x) {
+    return x > 0;
+  }
+};
+struct lgamma : gamma_function {
   static constexpr const char* name = "lgamma";
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
+    return math::lgamma_near(x);
+  }
+  template <class T>
+  DRX_FN static T exact(T x) {
     return math::lgamma(x);
   }
   template <class T>
@@ -60,10 +71,14 @@ struct lgamma : floating_function, singular_value {
   }
   static constexpr const primitive& prim_digamma();
 };
-struct digamma : floating_function, singular_value {
+struct digamma : gamma_function {
   static constexpr const char* name = "digamma";
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
+    return math::digamma_near(x);
+  }
+  template <class T>
+  DRX_FN static T exact(T x) {
     return math::digamma(x);
   }
   template <class T>

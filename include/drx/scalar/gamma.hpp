@@ -1,8 +1,8 @@
-// drx/scalar/gamma.hpp: the logarithm of the gamma function and its derivatives of every order. Plain functions with
-// loops and branches: a loop over them does not vectorise.
+// drx/scalar/gamma.hpp: the logarithm of the gamma function and its derivatives of every order. Loops over lgamma_near and
+// digamma_near vectorise; the others have loops and branches.
 #pragma once
 
-#include <drx/config.hpp>
+#include <drx/scalar/gamma_of_positive.hpp>
 
 #include <cmath>
 #include <concepts>
@@ -10,18 +10,43 @@
 
 namespace drx::math {
 
-/// log |gamma(x)|; infinite at 0 and at the negative integers. It is libm's, without libm's global sign.
+/// log(gamma(x)) for x > 0; meaningless elsewhere.
+template <std::floating_point T>
+DRX_INLINE T lgamma_near(T x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return std::lgamma(x);
+#else
+  return detail::lgamma_of_positive(x);
+#endif
+}
+/// log |gamma(x)|; infinite at 0 and at the negative integers. For these it is libm's, without libm's global sign.
 template <std::floating_point T>
 DRX_FN inline T lgamma(T x) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   return std::lgamma(x);
 #else
+  if (x > 0) return lgamma_near(x);
   int sign = 0;
   if constexpr (std::same_as<T, float>) {
     return ::lgammaf_r(x, &sign);
   } else {
     return ::lgamma_r(x, &sign);
   }
+#endif
+}
+
+/// The derivative of lgamma for x > 0; meaningless elsewhere.
+template <std::floating_point T>
+DRX_INLINE T digamma_near(T x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  double sum = 0, y = static_cast<double>(x);
+  for (; y < 10; y += 1) sum -= 1 / y;
+  const double z = 1 / (y * y);
+  const double tail =
+      z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
+  return static_cast<T>(sum + (std::log(y) - 0.5 / y - tail));
+#else
+  return detail::digamma_of_positive(x);
 #endif
 }
 
@@ -67,17 +92,9 @@ DRX_FN inline double hurwitz_zeta(double s, double x) {
 
 DRX_FN inline double digamma(double x) {
   if (x == 0) return -1 / x;
-  double sum = 0;
-  if (x < 0) {  // by reflection
-    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    sum = -pi * cotangent_derivative(0, x);
-    x = 1 - x;
-  }
-  for (; x < 10; x += 1) sum -= 1 / x;
-  const double z = 1 / (x * x);
-  const double tail =
-      z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
-  return sum + (std::log(x) - 0.5 / x - tail);
+  if (!(x < 0)) return digamma_near(x);  // NaN too
+  if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+  return digamma_near(1 - x) - pi * cotangent_derivative(0, x);  // by reflection
 }
 
 DRX_FN inline double polygamma(double order, double x) {
@@ -98,7 +115,7 @@ DRX_FN inline double polygamma(double order, double x) {
 /// both).
 template <std::floating_point T>
 DRX_FN inline T digamma(T x) {
-  return static_cast<T>(detail::digamma(static_cast<double>(x)));
+  return x > 0 ? digamma_near(x) : static_cast<T>(detail::digamma(static_cast<double>(x)));
 }
 
 /// The n-th derivative of digamma, for whole n from 0 to 170; NaN for other n.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -39,6 +40,54 @@ TEST_CASE("digamma and polygamma against tabulated values") {
   CHECK(drx::math::polygamma(20., 2.5) == doctest::Approx(-10709198259.124132).epsilon(1e-12));
 }
 
+namespace {
+/// The distance in units in the last place of T.
+template <class T>
+long double ulps(T found, long double exact) {
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  return std::fabs(found - exact) / std::ldexp(1.0L, exponent - std::numeric_limits<T>::digits);
+}
+long double long_digamma(long double x) {
+  long double sum = 0;
+  for (; x < 40; ++x) sum -= 1 / x;
+  const long double z = 1 / (x * x);
+  return sum + std::log(x) - 0.5L / x - z * (1 / 12.0L - z * (1 / 120.0L - z * (1 / 252.0L - z / 240)));
+}
+/// x with an even distribution of its logarithm.
+template <class T, class F>
+void for_numbers_between(double low, double high, F&& f) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> at(std::log(low), std::log(high));
+  for (int i = 0; i < 20000; ++i) f(static_cast<T>(std::exp(at(random))));
+}
+}  // namespace
+
+TEST_CASE_TEMPLATE("lgamma and digamma of positive numbers are right to 4.5 ulp", T, float, double) {
+  constexpr double ranges[][2] = {{1e-35, 0.01}, {0.01, 1}, {1, 1.4}, {1.4, 1.5},
+                                  {1.5, 2.5},    {2.5, 9},  {9, 1e3}, {1e3, 1e35}};
+  for (const auto& range : ranges)
+    for_numbers_between<T>(range[0], range[1], [&](T x) {
+      CAPTURE(x);
+      CHECK(ulps(drx::math::lgamma(x), ::lgammal(x)) <= 4.5L);
+      if (std::fabs(x - T(1.4616321)) > T(1e-2)) CHECK(ulps(drx::math::digamma(x), long_digamma(x)) <= 4.5L);
+    });
+}
+
+TEST_CASE("digamma keeps its digits near its zero") {  // from mpmath with 50 digits
+  constexpr double near[][2] = {{1.4616321449683622, -9.2412655217294275168e-17},
+                                {1.4616321449683625, 1.2245374622004069031e-16},
+                                {1.46163214, -4.8077462768328061139e-9},
+                                {1.461633, 8.2739006100857999687e-7},
+                                {1.46, -0.0015805619870834521062},
+                                {1.4616, -0.000031106251230341649658}};
+  for (const auto& r : near) {
+    CAPTURE(r[0]);
+    CHECK(ulps(drx::math::digamma(r[0]), r[1]) <= 4.5L);
+  }
+  CHECK(ulps(drx::math::digamma(1.461632132530212402f), -1.20360525491e-8L) <= 4.5L);
+}
+
 TEST_CASE("lgamma, digamma and polygamma at their poles and at infinity") {
   CHECK(drx::math::lgamma(0.) == inf);
   CHECK(drx::math::lgamma(-2.f) == std::numeric_limits<float>::infinity());
@@ -47,6 +96,12 @@ TEST_CASE("lgamma, digamma and polygamma at their poles and at infinity") {
   CHECK(drx::math::digamma(-0.) == inf);
   CHECK(std::isnan(drx::math::digamma(-1.)));
   CHECK(drx::math::digamma(inf) == inf);
+  CHECK(drx::math::lgamma(inf) == inf);
+  CHECK(drx::math::lgamma(1.) == 0);
+  CHECK(drx::math::lgamma(2.) == 0);
+  CHECK(std::isnan(drx::math::lgamma(std::nan(""))));
+  CHECK(drx::math::lgamma(1e308) == inf);
+  CHECK(drx::math::digamma(std::numeric_limits<double>::denorm_min()) == -inf);
   CHECK(drx::math::polygamma(1., 0.) == inf);
   CHECK(drx::math::polygamma(1., -3.) == inf);
   CHECK(drx::math::polygamma(1., inf) == 0);
