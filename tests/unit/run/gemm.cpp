@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -64,6 +66,36 @@ TEST_CASE("gemm agrees with the definition") {
   check_all<double, 2, 3, 5>();
   check_all<double, 7, 10, 9>();
   check_all<double, 16, 12, 8>();
+}
+
+namespace {
+template <class T, int... K>
+void check_short_rows(std::integer_sequence<int, K...>) {
+  (check<T, 37, 1, K + 1, false, false>(), ...);
+  (check<T, 2, 1, K + 1, false, false>(), ...);
+  (check<T, 1, 16, K + 1, false, true>(), ...);
+}
+}  // namespace
+
+TEST_CASE("gemm of rows shorter than a pack keeps an infinity in its row") {
+  constexpr int M = 37, K = 11;
+  auto a = draw<float>(M * K, 1);
+  const auto x = draw<float>(K, 2);
+  for (const int row : {0, 17, M - 2, M - 1})
+    for (const int k : {0, K - 1}) {
+      auto b = a;
+      b[static_cast<std::size_t>(row * K + k)] = std::numeric_limits<float>::infinity();
+      std::vector<float> c(M);
+      drx::run::gemm<float, M, 1, K, false, false>(b.data(), x.data(), drx::run::store_to<1>(c.data()));
+      CAPTURE(row);
+      CAPTURE(k);
+      for (int i = 0; i < M; ++i) CHECK(std::isfinite(c[static_cast<std::size_t>(i)]) == (i != row));
+    }
+}
+
+TEST_CASE("gemm of rows shorter than a pack and a vector") {
+  check_short_rows<float>(std::make_integer_sequence<int, 18>{});
+  check_short_rows<double>(std::make_integer_sequence<int, 10>{});
 }
 
 TEST_CASE("gemm of few columns") {

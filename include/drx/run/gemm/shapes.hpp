@@ -3,6 +3,7 @@
 // Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
+#include <drx/run/gemm/short_dots.hpp>
 #include <drx/run/gemm/tiles.hpp>
 
 namespace drx::run::detail {
@@ -96,14 +97,18 @@ struct wide_product {
 
 /// sink(row, sums, integral_constant R): lane r of sums is the sum over k of a[row + r][k] x[k], r < R. Packs run along
 /// k, eight or four rows at a time. The last pack ends at K; lanes that it shares with the one before are zeros, also
-/// in a, since an infinity times 0 is not 0.
+/// in a, since an infinity times 0 is not 0. Rows of half a pack and less lie in packs side by side.
 template <class T, int M, int K, class Sink>
 DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
   constexpr int W = pack_width<T>, whole = K / W * W, tail = K % W, most = W >= 8 ? 8 : 4;
-  constexpr bool overlaps = tail != 0 && K > W;
-  const auto ending = [](const T* p) __attribute__((always_inline)) {  // the last `tail` of K elements, after zeros
-    return last_lanes<T, tail>(load(p + K - W), std::make_integer_sequence<int, W>{});
+  constexpr bool overlaps = tail != 0 && K > W, alone = K < W && K > W / 2 && M > 1 && W > 2;
+  constexpr std::make_integer_sequence<int, W> lanes{};
+  const auto ending = [&](const T* p) __attribute__((always_inline)) {  // the last `tail` of K elements, after zeros
+    return last_lanes<T, tail>(load(p + K - W), lanes);
   };
+  pack<T> short_x{};  // x, if it is shorter than a pack
+  if constexpr (alone)
+    for (int k = 0; k < K; ++k) short_x[k] = x[k];
   const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
     pack<T> sum[1][R] = {};
     add_up<whole / W>(sum, [&](int first, int steps) __attribute__((always_inline)) {
@@ -115,17 +120,27 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
       DRX_UNROLL
       for (int r = 0; r < R; ++r) sum[0][r] += ending(a + (row + r) * K) * last;
     }
+    if constexpr (alone) DRX_UNROLL
+    for (int r = 0; r < R; ++r) {  // a pack begins where the row does; the last row's ends where it does
+      const bool last = row + r == M - 1;
+      const pack<T> numbers = last ? moved_down<W - tail>(load(a + M * K - W), lanes) : load(a + (row + r) * K);
+      sum[0][r] = first_lanes_of<T, tail>(numbers, lanes) * short_x;
+    }
     constexpr int in_pack = R < W ? R : W;
     DRX_UNROLL
     for (int g = 0; g < R; g += in_pack) {
       pack<T> totals = sums_of_lanes<T, in_pack>(sum[0] + g);
-      if constexpr (tail != 0 && !overlaps) DRX_UNROLL
+      if constexpr (tail != 0 && !overlaps && !alone) DRX_UNROLL
       for (int r = 0; r < in_pack; ++r)
         for (int k = 0; k < K; ++k) totals[r] += a[(row + g + r) * K + k] * x[k];
       sink(row + g, totals, std::integral_constant<int, in_pack>{});
     }
   };
   int row = 0;
+  if constexpr (short_dots<T, K>::fits && M >= W) {
+    const short_dots<T, K> dots(x);
+    for (; row <= M - W; row += W) sink(row, dots.of(a + row * K), std::integral_constant<int, W>{});
+  }
   for (; row <= M - most; row += most) rows(std::integral_constant<int, most>{}, row);
   constexpr int rest = M % most;
   if constexpr ((rest & 4) != 0) rows(std::integral_constant<int, 4>{}, row), row += 4;

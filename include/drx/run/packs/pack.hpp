@@ -190,6 +190,11 @@ DRX_HOST_INLINE pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) 
   return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{},
                                                                                                            x);
 }
+/// x in its first Count lanes, and 0 in the others.
+template <class T, int Count, int... I>
+DRX_HOST_INLINE pack<T> first_lanes_of(pack<T> x, std::integer_sequence<int, I...>) {
+  return shuffle<(I < Count ? I : I + static_cast<int>(sizeof...(I)))...>(x, pack<T>{});
+}
 
 /// The sums of the lanes of R packs: lane r of the result is the sum of x[r]'s lanes. Halves of two packs are added
 /// into one until one pack is left.
