@@ -12,16 +12,22 @@
 
 namespace drx::plan {
 
-/// By value of a body: whether it depends on the first `inputs` inputs.
-constexpr vec<bool> depending(const tape& body, int inputs) {
+/// By value of a tape: whether it depends on the inputs that are in a list.
+constexpr vec<bool> depending(const tape& body, const vec<bool>& inputs) {
   vec<bool> depends(body.values.size(), false);
-  for (int i = 0; i < inputs; ++i) depends[body.inputs[i]] = true;
+  for (int i = 0; i < inputs.size(); ++i) depends[body.inputs[i]] = inputs[i];
   for (const entry& e : body.entries) {
     bool varies = false;
     for (int o : e.operands) varies = varies || depends[o];
     for (int r : e.results) depends[r] = varies;
   }
   return depends;
+}
+/// The same for a body's first `inputs` inputs.
+constexpr vec<bool> depending(const tape& body, int inputs) {
+  vec<bool> first(body.inputs.size(), false);
+  for (int i = 0; i < inputs; ++i) first[i] = true;
+  return depending(body, first);
 }
 /// Whether a product is of a few rows with a matrix that is the same for all members: a block's rows lie one below the
 /// other, in one product.
@@ -92,7 +98,7 @@ constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t numbe
 
 /// Whether members may come in blocks of n, if there are at most `most` of them.
 constexpr bool may_fill_blocks(std::int64_t n, std::int64_t most, bool nested) {
-  return most >= (nested ? n : machine::least_members_in_blocks);
+  return most >= (nested ? n : n > 8 ? machine::least_members_in_blocks : machine::least_members_in_small_blocks);
 }
 
 /// t with the entries that do not depend on its first `batched` inputs in front, so that they do not cut the fused
@@ -125,6 +131,32 @@ constexpr std::int64_t largest_value(const tape& body) {
   std::int64_t most = 0;
   for (const abstract_value& v : body.values) most = std::max(most, v.shape.size() * byte_size(v.type));
   return most;
+}
+
+/// The bytes of the largest value that a member computes at once, in its loops too. (Their stacked results are written
+/// step by step.)
+constexpr std::int64_t largest_computed(const tape& body) {
+  std::int64_t most = 0;
+  for (const entry& e : body.entries) {
+    for (const tape& region : e.regions) most = std::max(most, largest_computed(region));
+    if (e.regions.empty())
+      for (const int r : e.results) most = std::max(most, body.values[r].shape.size() * byte_size(body.values[r].type));
+  }
+  return most;
+}
+/// Whether members multiply something of their own with a matrix that is the same for all, which a block reads once.
+constexpr bool shares_matrix(const tape& body, const vec<bool>& own) {
+  const vec<bool> depends = depending(body, own);
+  for (const entry& e : body.entries) {
+    for (const tape& region : e.regions) {
+      vec<bool> inside(region.inputs.size(), true);
+      if (e.prim == &prim::scan)
+        for (int i = 0; i < prim::rules::scan::view(e).constants; ++i) inside[1 + i] = depends[e.operands[i]];
+      if (shares_matrix(region, inside)) return true;
+    }
+    if (prim::is_matrix_product(e.prim) && depends[e.operands[0]] != depends[e.operands[1]]) return true;
+  }
+  return false;
 }
 
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
@@ -231,7 +263,12 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   };
   if (keeps_too_much(8)) return {};
   if (keeps_too_much(leaf)) return {keeps_too_much(16) ? 8 : 16};
-  if (has_loops(body) && entries_in_all(body) > machine::long_body) return {leaf};
+  vec<bool> own(body.inputs.size(), false);
+  for (int i = 0; i <= placed; ++i) own[i] = true;
+  const std::int64_t at_once = shares_matrix(body, own) ? 0 : largest_computed(body);
+  if (leaf * at_once > machine::value_of_lanes) return {};  // one member fills the vectors
+  if (8 * at_once > machine::first_cache || (has_loops(body) && entries_in_all(body) > machine::long_body))
+    return {leaf};
   return {leaf, 8};
 }
 

@@ -16,10 +16,9 @@
 
 namespace drx {
 
-/// How many of `members` members are computed at once, if they are small: a block, which does not straddle ranks.
+/// The size of the blocks in which `members` members are computed if they are small. None straddles ranks.
 constexpr std::int64_t members_in_block(std::int64_t members) {
-  constexpr std::int64_t members_of_block = 32;
-  return members >= machine::least_members_in_blocks ? members_of_block : 1;
+  return members >= machine::least_members_in_blocks ? 32 : members >= machine::least_members_in_small_blocks ? 8 : 1;
 }
 
 /// The boundaries of the ranks' ranges: rank r has the members in [boundaries[r], boundaries[r+1]).
