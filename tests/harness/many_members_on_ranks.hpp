@@ -56,7 +56,7 @@ void check_many() {
   drx::serial_executor e;
   drx::single_rank alone;
   drx::compiled<P> p(harness::session().executor(), c), one(e, alone);
-  for (std::int64_t n : {1, 31, 32, 33, 255, 256, 300, 1023, 1024, 1100}) {
+  for (std::int64_t n : {1, 31, 33, 63, 64, 100, 255, 256, 300, 1023, 1024, 1100}) {
     CAPTURE(Seed);
     CAPTURE(n);
     const tensors in = random_inputs<P>({.members = n, .seed = Seed});

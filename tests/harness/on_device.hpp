@@ -20,7 +20,7 @@ void check_on_device(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1
   auto in_pairs = drx::compile_on<Program>(several, e, c, options);
   auto in_fours = drx::compile_on<Program>(many, e, c, options);
   for (std::int64_t n : members) {
-    n = std::min<std::int64_t>(n, 300);  // (blocks of members begin at 256)
+    n = std::min<std::int64_t>(n, 300);  // (blocks of 32 members begin at 256)
     CAPTURE(n);
     s.members = n;
     ++s.seed;

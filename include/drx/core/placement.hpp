@@ -17,9 +17,9 @@ namespace drx {
 /// The number of members is known at run time and never part of the type. A placement may say how many there are at
 /// most (at each member of its parent, if it is nested); a call with more throws std::invalid_argument:
 ///     struct clients : drx::placement<clients> {
-///       static constexpr std::int64_t most_members = 100;
+///       static constexpr std::int64_t most_members = 50;
 ///     };
-/// Fewer code is compiled then: small members are computed in blocks only from 256 of them on. (A placement is a type
+/// Fewer code is compiled then: small members are computed in blocks only from 64 of them on. (A placement is a type
 /// and not a value, since nvcc 13 mangles template arguments of class type wrongly.)
 template <class Self>
 struct placement {};

@@ -265,9 +265,12 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   if (keeps_too_much(leaf)) return {keeps_too_much(16) ? 8 : 16};
   vec<bool> own(body.inputs.size(), false);
   for (int i = 0; i <= placed; ++i) own[i] = true;
-  const std::int64_t at_once = shares_matrix(body, own) ? 0 : largest_computed(body);
-  if (leaf * at_once > machine::value_of_lanes) return {};  // one member fills the vectors
-  if (8 * at_once > machine::first_cache || (has_loops(body) && entries_in_all(body) > machine::long_body))
+  const std::int64_t largest = shares_matrix(body, own) ? 0 : largest_computed(body);
+  const auto outgrows = [&](std::int64_t n, std::int64_t cache) {  // (what is summed over members need not grow)
+    return n * largest > cache && largest_computed(block_body(body, stage, n)) > std::max(cache, 2 * largest);
+  };
+  if (outgrows(leaf, machine::value_of_lanes)) return {};  // one member fills the vectors
+  if (outgrows(8, machine::first_cache) || (has_loops(body) && entries_in_all(body) > machine::long_body))
     return {leaf};
   return {leaf, 8};
 }
