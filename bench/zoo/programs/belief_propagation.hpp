@@ -12,9 +12,8 @@ inline constexpr auto of_neighbours = [](auto m) {  // the sum over four neighbo
          drx::slice<range<1, 33>, range<0, 32>>(p) + drx::slice<range<1, 33>, range<2, 34>>(p);
 };
 inline constexpr auto free_energy = [](auto coupling, auto field) {  // of an Ising model, by its mean field
-  auto m = drx::fori_loop<20>(drx::zeros<grid>(), [=](auto m) {
-    return 0.5f * m + 0.5f * drx::tanh(coupling * of_neighbours(m) + field);
-  });
+  auto m = drx::fori_loop<20>(drx::zeros<grid>(),
+                              [=](auto m) { return 0.5f * m + 0.5f * drx::tanh(coupling * of_neighbours(m) + field); });
   auto up = 0.5f * (1 + m), down = 0.5f * (1 - m);
   auto energy = -drx::sum(m * (0.5f * coupling * of_neighbours(m) + field));
   return energy + drx::sum(up * drx::log(up) + down * drx::log(down));

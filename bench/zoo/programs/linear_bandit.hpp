@@ -20,14 +20,13 @@ inline constexpr auto reward_of_run = [](auto truth, auto width, auto x, auto nu
     auto next = inverse - drx::outer(v, v) / (1 + drx::dot(v, chosen));
     return std::tuple{next, b + reward * chosen, total + reward};
   };
-  auto start = std::tuple{drx::identity<drx::array<float, 8, 8>>(), drx::zeros<features>(),
-                          drx::zeros<drx::scalar<float>>()};
+  auto start =
+      std::tuple{drx::identity<drx::array<float, 8, 8>>(), drx::zeros<features>(), drx::zeros<drx::scalar<float>>()};
   return std::get<2>(drx::fori_loop<50>(start, pull)) / 50;
 };
 inline constexpr auto mean_reward = [](auto truth, auto width, auto x, auto numbers) {
   return drx::reduce_mean(
       drx::map(reward_of_run, drx::broadcast<runs>(truth), drx::broadcast<runs>(width), x, numbers));
 };
-using Program =
-    drx::program<mean_reward, features, float, drx::placed<arms, runs>, drx::placed<std::int32_t, runs>>;
+using Program = drx::program<mean_reward, features, float, drx::placed<arms, runs>, drx::placed<std::int32_t, runs>>;
 }  // namespace linear_bandit

@@ -26,6 +26,6 @@ inline constexpr auto likelihood = [](auto y, auto number) {  // of a state that
 inline constexpr auto mean_likelihood = [](auto data, auto numbers) {
   return drx::reduce_mean(drx::map(likelihood, data, numbers));
 };
-using Program = drx::program<mean_likelihood, drx::placed<drx::array<float, 30>, series>,
-                             drx::placed<std::int32_t, series>>;
+using Program =
+    drx::program<mean_likelihood, drx::placed<drx::array<float, 30>, series>, drx::placed<std::int32_t, series>>;
 }  // namespace particle_filter

@@ -28,6 +28,6 @@ inline constexpr auto errors = [](auto motions, auto pictures, auto targets) {
   auto [values, slopes] = drx::map(drx::value_and_grad(error), motions, pictures, targets);
   return std::pair{drx::reduce_mean(values), slopes};
 };
-using Program = drx::program<errors, drx::placed<std::tuple<float, float, float>, images>,
-                             drx::placed<picture, images>, drx::placed<picture, images>>;
+using Program = drx::program<errors, drx::placed<std::tuple<float, float, float>, images>, drx::placed<picture, images>,
+                             drx::placed<picture, images>>;
 }  // namespace registration

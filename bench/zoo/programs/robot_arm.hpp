@@ -25,14 +25,13 @@ inline constexpr auto error = [](auto damping, auto links, auto start, auto want
   auto step = [=](auto turns) {
     auto j = drx::jacfwd(off)(turns);
     auto jt = drx::transpose(j);
-    return turns - drx::solve(drx::matmul(jt, j) + damping * drx::identity<array<double, 6, 6>>(),
-                              drx::matmul(jt, off(turns)));
+    return turns -
+           drx::solve(drx::matmul(jt, j) + damping * drx::identity<array<double, 6, 6>>(), drx::matmul(jt, off(turns)));
   };
   return drx::mean(drx::square(off(drx::fori_loop<3>(start, step))));
 };
 inline constexpr auto loss = [](auto damping, auto links, auto starts, auto wanted) {
-  return drx::reduce_mean(
-      drx::map(error, drx::broadcast<arms>(damping), drx::broadcast<arms>(links), starts, wanted));
+  return drx::reduce_mean(drx::map(error, drx::broadcast<arms>(damping), drx::broadcast<arms>(links), starts, wanted));
 };
 using Program = drx::program<drx::value_and_grad(loss), double, array<double, 6, 4, 4>, drx::placed<angles, arms>,
                              drx::placed<pose, arms>>;

@@ -71,8 +71,8 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
 /// Numbers of a share, up to which members go in blocks.
 inline constexpr std::int64_t short_share = 1024;
-/// Members of a placement at the top of a program from which on they go in blocks of 32, and in blocks of 8. With fewer,
-/// blocks would give some ranks and threads more members than others; these are one block for each of eight.
+/// Members of a placement at the top of a program from which on they go in blocks of 32, and in blocks of 8. With
+/// fewer, blocks would give some ranks and threads more members than others; these are one block for each of eight.
 inline constexpr std::int64_t least_members_in_blocks = 256, least_members_in_small_blocks = 64;
 /// Numbers of a matrix that leaves vector registers idle, so that several members are multiplied at once.
 inline constexpr std::int64_t small_matrix = 64;

@@ -26,7 +26,8 @@ constexpr auto slope_of_products = [](auto w, auto data) {
 }  // namespace
 
 TEST_CASE("value and gradient of many members") {  // g++ 12 left out the loop of a block (see run/data/frame.hpp)
-  harness::check_run<drx::program<slope, weights, drx::placed<row, rows>>>({}, {63, 64, 71, 255, 256, 300, 1023, 1024, 1100});
+  harness::check_run<drx::program<slope, weights, drx::placed<row, rows>>>(
+      {}, {63, 64, 71, 255, 256, 300, 1023, 1024, 1100});
 }
 TEST_CASE("members that fill more than a cache: the next block is fetched while one is computed") {
   using longest = drx::array<float, 1023>;
