@@ -149,7 +149,13 @@ inline std::int64_t fold_packs_of_rows(const T* __restrict x, T* __restrict y, O
 /// alone.
 template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
 inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
-  if constexpr (Inner == 1) {
+  if constexpr (Inner == 1 && std::is_integral_v<T>) {  // (exact in any order, which the compiler then chooses)
+    for (std::int64_t o = 0; o < Outer; ++o) {
+      T total = start;
+      for (std::int64_t i = 0; i < Middle; ++i) total = op(total, x[o * Middle + i]);
+      y[o] = total;
+    }
+  } else if constexpr (Inner == 1) {
     std::int64_t o = 0;
 #if !defined(__CUDACC__)
     if constexpr (is_folded_in_packs<T, Op> && Middle >= pack_width<T> && Middle < long_row_of_many) {
