@@ -74,7 +74,8 @@ inline constexpr std::int64_t short_share = 1024;
 /// Members of a placement at the top of a program from which on they go in blocks of 32, and in blocks of 8. With
 /// fewer, blocks would give some ranks and threads more members than others; these are one block for each of eight.
 inline constexpr std::int64_t least_members_in_blocks = 256, least_members_in_small_blocks = 64;
-/// Numbers of a matrix that leaves vector registers idle, so that several members are multiplied at once.
+/// Numbers of a matrix whose rows leave vector registers idle, so that several members multiply by theirs at once. What
+/// they multiply has up to twice as many.
 inline constexpr std::int64_t small_matrix = 64;
 /// Rows of a member's matrix up to which several members' lie one below the other in one product.
 inline constexpr std::int64_t few_rows = 8;

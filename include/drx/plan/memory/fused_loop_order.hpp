@@ -1,5 +1,6 @@
-// drx/plan/memory/fused_loop_order.hpp: improves the order of fused loops: entries go to the loop that reads them, matrix
-// products become the first members of loops, and loops wait until their results can lie where they read.
+// drx/plan/memory/fused_loop_order.hpp: improves the order of steps: entries go to the loop that reads them, matrix
+// products become the first members of loops, loops wait until their results can lie where they read, and results that
+// are scattered come last.
 // Tested by tests/unit/plan/workspace.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -167,6 +168,47 @@ constexpr void delay_loops(steps_in_progress& g) {
     for (int k = s; k < reader; ++k)
       for (int e : g.loops[k]) g.p.loop_of[g.result(e)] = g.step0 + k;
   }
+}
+/// Whether step s scatters rows, or adds up what such steps make.
+constexpr bool only_scatters(const steps_in_progress& g, int s) {
+  const auto is = [&](int e, const primitive& prim) { return e >= 0 && g.t.entries[e].prim == &prim; };
+  if (g.loops[s].empty()) return is(g.single(s), prim::scatter);
+  for (int e : g.loops[s]) {
+    if (!is(e, prim::add)) return false;
+    for (int i = 0; i < 2; ++i)
+      if (const int from = g.definition(g.root(g.id(g.t.entries[e].operands, i)));
+          !is(from, prim::scatter) && !is(from, prim::add))
+        return false;
+  }
+  return true;
+}
+/// Puts the steps last that scatter a region's results: a stage may then add the rows to sums, and never store the
+/// arrays, most of which are zeros (run/stage/block_sums.hpp).
+constexpr void put_scatters_last(steps_in_progress& g) {
+  const int steps = g.loops.size();
+  vec<bool> last(steps, false);
+  for (int s = steps - 1; s >= 0; --s) {
+    if (!only_scatters(g, s)) continue;
+    const auto is_for_last = [&](int v) {
+      for (int k = s + 1; k < steps; ++k)
+        if (!last[k] && g.reads(k, v)) return false;
+      return true;
+    };
+    last[s] = true;
+    if (g.loops[s].empty()) last[s] = is_for_last(g.result(g.single(s)));
+    for (int e : g.loops[s]) last[s] = last[s] && is_for_last(g.result(e));
+  }
+  vec<vec<int>> loops;
+  vec<step> order;
+  for (int turn = 0; turn < 2; ++turn)
+    for (int s = 0; s < steps; ++s)
+      if (last[s] == (turn == 1)) {
+        for (int e : g.loops[s]) g.p.loop_of[g.result(e)] = g.step0 + loops.size();
+        loops.push_back(g.loops[s]);
+        order.push_back(g.p.steps[g.step0 + s]);
+      }
+  g.loops = loops;
+  for (int s = 0; s < steps; ++s) g.p.steps[g.step0 + s] = order[s];
 }
 
 }  // namespace drx::plan

@@ -16,6 +16,7 @@ constexpr void make_steps(plan_in_progress& w, int r) {
   move_to_readers(g, demanded);
   take_products(g);
   delay_loops(g);
+  put_scatters_last(g);
   const vec<vec<int>> sums = take_sums(g);
   w.p.step_count[r] = g.loops.size();
   for (int s = 0; s < g.loops.size(); ++s) {

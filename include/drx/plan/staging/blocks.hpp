@@ -49,7 +49,7 @@ constexpr bool can_batch_small(const tape& body, int inputs) {
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
       if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
-                           (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix)))
+                           (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix)))
         return false;
     }
   }

@@ -192,12 +192,18 @@ struct kernel<C, E, &prim::take> {
   }
 };
 
+namespace detail {
+template <class C, int E>
+using scattering = gathering<C, prim::rules::scatter::view(C::attributes(E)).axis,
+                             prim::rules::scatter::view(C::attributes(E)).batch, C::result(E, 0), C::operand(E, 0),
+                             C::operand(E, 1)>;
+}  // namespace detail
+
 template <class C, int E>
 struct kernel<C, E, &prim::scatter> {
   static void run(frame& f) {
     constexpr int i = C::operand(E, 0), u = C::operand(E, 1), y = C::result(E, 0);
-    constexpr prim::rules::scatter::view added(C::attributes(E));
-    using G = detail::gathering<C, added.axis, added.batch, y, i, u>;
+    using G = detail::scattering<C, E>;
     using T = element_of<C, y>;
     const T* p = elements<const T, C, u>(f);
     T* q = elements<T, C, y>(f);

@@ -1,14 +1,14 @@
-// drx/run/stage/block_sums.hpp: a block's last products, x^T r over its members, are added directly to the sums in the
-// node.
-// Tested by tests/unit/run/long_members.cpp and tests/unit/run/many_members.cpp.
+// drx/run/stage/block_sums.hpp: sums over a block's members that are added directly to the sums in the node: products,
+// x^T r over the members, and rows that are scattered into a large array.
+// Tested by tests/unit/run/long_members.cpp, tests/unit/run/many_members.cpp and tests/unit/run/scattered_sums.cpp.
 #pragma once
 
-#include <drx/run/kernels/all.hpp>
+#include <drx/run/stage/scattered_rows.hpp>
 
 namespace drx::run {
 
-/// `Stage`: the facts of a stage. If a result is the sum of a matrix-vector product that nothing else reads, the
-/// product is not stored and then added, but goes from registers to the sums. Such products are the last steps of a
+/// `Stage`: the facts of a stage. If a result is the sum of a matrix-vector product, or of scattered rows, that nothing
+/// else reads, it is not stored and then added, but goes from registers to the sums. Such steps are the last ones of a
 /// block, so that nothing takes the place of their operands.
 template <class Stage>
 struct sums_of_block {
@@ -18,39 +18,48 @@ struct sums_of_block {
   template <int Body>
   static constexpr int result_of_step(int step) {
     if constexpr (Body > 0 && Stage::parent < 0)
-      for (int i = 0; i < Stage::results; ++i)
-        if (step_of<Body>(i) == step) return i;
-    return -1;
+      return results_of_steps<Body>.of[step];
+    else
+      return -1;
   }
-  /// The step of body Body that computes result i in this way, or -1.
+  /// The first step of body Body that computes result i in this way, or -1.
   template <int Body>
   static constexpr int step_of(int i) {
-    if constexpr (Body > 0 && Stage::parent < 0) {
-      constexpr int region = Stage::body + Body;
-      for (int s = C::plan.step_count[region] - 1; s >= 0; --s) {
-        const int made = result_made_by(region, s);
-        if (made < 0) return -1;
-        if (made == i) return s;
-      }
-    }
+    if constexpr (Body > 0 && Stage::parent < 0)
+      for (int s = 0; s < C::plan.step_count[Stage::body + Body]; ++s)
+        if (results_of_steps<Body>.of[s] == i) return s;
     return -1;
   }
-  /// Computes result I, after body Body has run all its other steps, and writes it to `to` or adds it to the numbers
-  /// there. Of several turns, `turn` covers its part of the sum's members.
-  template <int Body, int I, int Turns>
-  static void run(const frame& f, std::byte* to, bool add, int turn) {
-    constexpr int e = C::plan.steps[C::plan.first_step[Stage::body + Body] + step_of<Body>(I)].entry;
-    constexpr int k = static_cast<int>(plan::extents_of(C::tape.view(), C::tape.entries[e]).k);
-    if constexpr (k % Turns != 0) {
-      if (turn == 0) run<Body, I, 1>(f, to, add, 0);
-    } else if (add || turn > 0) {
-      add_product<e, k / Turns, true>(f, to, turn * (k / Turns));
-    } else {
-      add_product<e, k / Turns, false>(f, to, 0);
-    }
+  /// Computes these results, after body Body has run all its other steps, and writes them to a node or adds them to the
+  /// numbers there. Of several turns, `turn` covers its part of the products' members.
+  template <int Body, int Turns>
+  static void run(const frame& f, std::byte* node, bool add, int turn) {
+    if constexpr (Body > 0 && Stage::parent < 0)
+      unroll<C::plan.step_count[Stage::body + Body]>([&]<int Step>(std::integral_constant<int, Step>) {
+        constexpr int i = results_of_steps<Body>.of[Step];
+        if constexpr (i >= 0 && step_of<Body>(i) == Step) {
+          constexpr int e = C::plan.steps[C::plan.first_step[Stage::body + Body] + Step].entry;
+          std::byte* to = node + Stage::offset(i);
+          if constexpr (C::tape.entries[e].prim == &prim::matmul)
+            run_product<e, Turns>(f, to, add, turn);
+          else if (turn == Turns - 1)  // (it may write where operands of the products before lie)
+            scattered_rows<C, scatters_of<Body, i>>::run(f, to, add);
+        }
+      });
   }
 
  private:
+  template <int E, int Turns>
+  static void run_product(const frame& f, std::byte* to, bool add, int turn) {
+    constexpr int k = static_cast<int>(plan::extents_of(C::tape.view(), C::tape.entries[E]).k);
+    if constexpr (k % Turns != 0) {
+      if (turn == 0) run_product<E, 1>(f, to, add, 0);
+    } else if (add || turn > 0) {
+      add_product<E, k / Turns, true>(f, to, turn * (k / Turns));
+    } else {
+      add_product<E, k / Turns, false>(f, to, 0);
+    }
+  }
   /// Product E over K of the members that it sums, from `first` on.
   template <int E, int K, bool Add>
   [[gnu::noinline]] static void add_product(const frame& f, std::byte* to, int first) {
@@ -67,30 +76,98 @@ struct sums_of_block {
       gemm<T, 1, n, K, false, false>(row, x, store_to<n>(sum));
   }
 
-  static constexpr int result_made_by(int region, int step) {
-    const plan::step now = C::plan.steps[C::plan.first_step[region] + step];
-    if (now.is_loop || C::tape.entries[now.entry].prim != &prim::matmul) return -1;
-    const plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[now.entry]);
+  static constexpr bool is_product(int e) {
+    if (C::tape.entries[e].prim != &prim::matmul) return false;
+    const plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[e]);
     const bool row = product.m == 1 && !product.ty, column = product.n == 1 && product.tx;
-    const int made = C::result(now.entry, 0);
-    if (product.batches != 1 || product.k == 0 || product.large() || !(row || column) ||
-        !is_floating(C::values[made].type))
-      return -1;
-    int result = -1;
-    for (int i = 0; i < Stage::results; ++i) {
-      if (C::root(C::output(region, i)) != made) continue;
-      const bool summed = Stage::fold_of(i) == fold::sum || Stage::fold_of(i) == fold::mean;
-      if (result >= 0 || !summed) return -1;
-      result = i;
-    }
-    const auto& r = C::tape.regions[region];
-    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
-      const primitive* prim = C::tape.entries[e].prim;
-      for (int i = 0; i < C::tape.entries[e].operands.count; ++i)
-        if (C::root(C::operand(e, i)) == made && prim != &prim::reshape && prim != &prim::stop_gradient) return -1;
-    }
-    return result;
+    return product.batches == 1 && product.k > 0 && !product.large() && (row || column) &&
+           is_floating(C::values[C::result(e, 0)].type);
   }
+  /// How often a region's entries and outputs read value v, or what names its memory.
+  static constexpr int readers(int region, int v) {
+    const auto& r = C::tape.regions[region];
+    int n = 0;
+    for (int i = 0; i < r.outputs.count; ++i) n += C::root(C::output(region, i)) == v;
+    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e)
+      if (const primitive* prim = C::tape.entries[e].prim; prim != &prim::reshape && prim != &prim::stop_gradient)
+        for (int i = 0; i < C::tape.entries[e].operands.count; ++i) n += C::root(C::operand(e, i)) == v;
+    return n;
+  }
+  /// Adds the entries that compute v, a product or a sum of scattered rows, which only one reader has. Whether v is
+  /// that.
+  static constexpr bool add_entries(vec<int>& entries, int region, int v, bool of_sum = false) {
+    const int e = C::definition(v);
+    if (e < 0 || readers(region, v) != 1) return false;
+    entries.push_back(e);
+    if (C::tape.entries[e].prim == &prim::add)
+      return add_entries(entries, region, C::root(C::operand(e, 0)), true) &&
+             add_entries(entries, region, C::root(C::operand(e, 1)), true);
+    return are_scattered_rows<C>(e) || (!of_sum && is_product(e));
+  }
+  /// The entries of body Body that compute result i in this way, if their steps are the last ones; none if it is not so
+  /// computed.
+  static constexpr vec<int> entries_of(int region, int i) {
+    vec<int> entries;
+    const bool summed = Stage::fold_of(i) == fold::sum || Stage::fold_of(i) == fold::mean;
+    if (!summed || !add_entries(entries, region, C::root(C::output(region, i)))) return {};
+    if (!is_product(entries[0]) && !are_worth_it<C>(entries)) return {};
+    return entries;
+  }
+  /// Whether a step's entries are all among these, some of them, or none: 2, 1, 0.
+  static constexpr int among(const plan::step& step, const vec<int>& entries) {
+    if (!step.is_loop) return entries.find(step.entry) >= 0 ? 2 : 0;
+    int n = 0;
+    for (int k = 0; k < step.members + step.sums; ++k) n += entries.find(C::plan.members[step.first_member + k]) >= 0;
+    return n == 0 ? 0 : n == step.members + step.sums && step.entry < 0 ? 2 : 1;
+  }
+  template <int Size>
+  struct numbered {
+    int of[Size] = {};
+  };
+  template <int Body>
+  static constexpr auto results_of_steps = [] {
+    constexpr int region = Stage::body + Body, steps = C::plan.step_count[region];
+    numbered<steps + 1> all;
+    auto& of = all.of;
+    for (int& result : of) result = -1;
+    for (int i = 0; i < Stage::results; ++i) {
+      const vec<int> entries = entries_of(region, i);
+      bool whole = true;
+      for (int s = 0; s < steps; ++s) whole = whole && among(C::plan.steps[C::plan.first_step[region] + s], entries) != 1;
+      for (int s = 0; whole && s < steps; ++s)
+        if (among(C::plan.steps[C::plan.first_step[region] + s], entries) == 2) of[s] = i;
+    }
+    for (bool changed = true; changed;) {  // a result with a step before others is computed as usual
+      changed = false;
+      int last = -1;
+      for (int s = 0; s < steps; ++s)
+        if (of[s] < 0) last = s;
+      for (int s = 0; s < last; ++s)
+        if (const int i = of[s]; i >= 0) {
+          for (int& result : of)
+            if (result == i) result = -1;
+          changed = true;
+        }
+    }
+    return all;
+  }();
+  /// The scatters that compute result I of body Body, in the order of their steps.
+  template <int Body, int I>
+  static constexpr auto scatters_of = [] {
+    constexpr int region = Stage::body + Body;
+    constexpr int count = [] {
+      int n = 0;
+      for (const int e : entries_of(region, I)) n += C::tape.entries[e].prim == &prim::scatter;
+      return n;
+    }();
+    numbered<count> scatters;
+    int n = 0;
+    for (int s = 0; s < C::plan.step_count[region]; ++s)
+      if (const plan::step& now = C::plan.steps[C::plan.first_step[region] + s];
+          results_of_steps<Body>.of[s] == I && !now.is_loop)
+        scatters.of[n++] = now.entry;
+    return scatters;
+  }();
 };
 
 }  // namespace drx::run

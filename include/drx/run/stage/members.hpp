@@ -155,10 +155,7 @@ struct stage_members {
   /// `add`, writes them there.
   template <int Body, int Turns = 1>
   static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (sums::template step_of<Body>(I) >= 0)
-        sums::template run<Body, I, Turns>(f, to + Stage::offset(I), add, turn);
-    });
+    sums::template run<Body, Turns>(f, to, add, turn);
   }
 };
 

@@ -1,0 +1,111 @@
+// Rows that blocks of members scatter into a large array are added to the sums where they lie: the plain interpreter's
+// numbers, and the same bits on one thread and on several.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+#include "harness/thread_executor.hpp"
+
+#include <drx/run/stage/block_sums.hpp>
+#include <drx/run/stage/facts.hpp>
+
+namespace {
+struct words : drx::placement<words> {};
+
+template <int Rows>
+constexpr auto row_of = [](auto x) { return drx::cast<std::int32_t>(drx::abs(x) * (Rows / 2)); };  // many are equal
+
+/// Rows of two tables: nine of one, of which some are equal, and one of the other.
+template <int Rows>
+constexpr auto of_tables = [](auto tables, auto data) {
+  auto error = [](auto both, auto own) {
+    auto [inner, outer] = both;
+    auto word = drx::index(inner, row_of<Rows>(drx::index<0>(own)));
+    auto context = drx::index(outer, row_of<Rows>(drx::index<1>(own)));
+    auto others = drx::matmul(drx::take(outer, row_of<Rows>(drx::slice<2, 10>(own))), word);
+    return drx::sum(drx::softplus(others)) + drx::dot(word, drx::tanh(context));
+  };
+  return drx::value_and_grad(
+      [=](auto both) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(both), data)); })(tables);
+};
+/// A table's rows, and a product of long rows with a vector.
+constexpr auto of_table_and_vector = [](auto both, auto data) {
+  auto error = [](auto parameters, auto own) {
+    auto [table, w] = parameters;
+    auto row = drx::index(table, row_of<100>(drx::index<0>(own)));
+    return drx::square(drx::dot(own, w) + drx::sum(drx::sin(row)));
+  };
+  return drx::value_and_grad(
+      [=](auto p) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(p), data)); })(both);
+};
+/// Sums of whole numbers, and one that is also a maximum.
+constexpr auto of_counts = [](auto data) {
+  auto counts = drx::map(
+      [](auto own) {
+        auto at = row_of<64>(own);
+        return drx::scatter_add(drx::zeros<drx::array<std::int32_t, 64>>(), at, drx::ones<drx::array<std::int32_t, 3>>());
+      },
+      data);
+  auto floats = drx::map(
+      [](auto own) { return drx::scatter_add(drx::zeros<drx::array<float, 64>>(), row_of<64>(own), own); }, data);
+  return std::tuple{drx::reduce_sum(counts), drx::reduce_sum(floats), drx::reduce_max(floats)};
+};
+
+template <class Program>
+void check() {
+  const std::vector<std::int64_t> members{0, 1, 31, 63, 64, 72, 256, 263, 296, 304, 1000, 1024, 1100};
+  harness::check_run<Program>({}, members);
+  drx::single_rank c;
+  drx::serial_executor alone;
+  harness::thread_executor two(2), three(3), ten(10);
+  drx::compiled<Program> one(alone, c), on_two(two, c), on_three(three, c), on_ten(ten, c);
+  for (std::int64_t n : members) {
+    CAPTURE(n);
+    const harness::tensors in = harness::random_inputs<Program>({.members = n}), expected = harness::call(one, c, in);
+    CHECK(harness::same_bits(harness::call(on_two, c, in), expected));
+    CHECK(harness::same_bits(harness::call(on_three, c, in), expected));
+    CHECK(harness::same_bits(harness::call(on_ten, c, in), expected));
+  }
+}
+/// How many results of the program's only stage its first block adds to the node directly.
+template <class Program>
+constexpr int added_directly() {
+  using C = drx::run::code_of<Program>;
+  constexpr int stage = [] {
+    int e = 0;
+    while (C::tape.entries[e].prim != &drx::prim::stage) ++e;
+    return e;
+  }();
+  using facts = drx::run::stage_facts<C, stage>;
+  int n = 0;
+  for (int i = 0; i < facts::results; ++i) n += drx::run::sums_of_block<facts>::template step_of<1>(i) >= 0;
+  return n;
+}
+template <class T, int Rows>
+using tables = drx::program<of_tables<Rows>, std::pair<drx::array<T, Rows, 5>, drx::array<T, Rows, 5>>,
+                            drx::placed<drx::array<T, 10>, words>>;
+template <class T>
+using table_and_vector =
+    drx::program<of_table_and_vector, std::pair<drx::array<T, 100, 3>, drx::array<T, 120>>,
+                 drx::placed<drx::array<T, 120>, words>>;
+}  // namespace
+
+TEST_CASE("rows of two tables of float") {
+  CHECK(added_directly<tables<float, 400>>() == 2);
+  check<tables<float, 400>>();
+}
+TEST_CASE("rows of two tables of double") {
+  CHECK(added_directly<tables<double, 400>>() == 2);
+  check<tables<double, 400>>();
+}
+TEST_CASE("tables with fewer rows than a block scatters: one of two is stored and added") {
+  CHECK(added_directly<tables<float, 100>>() == 1);
+  check<tables<float, 100>>();
+}
+TEST_CASE("rows of a table, beside a product that is added in turns") {
+  CHECK(added_directly<table_and_vector<float>>() == 2);
+  check<table_and_vector<float>>();
+  check<table_and_vector<double>>();
+}
+TEST_CASE("sums of whole numbers, and a scattered array with two readers") {
+  check<drx::program<of_counts, drx::placed<drx::array<float, 3>, words>>>();
+}
