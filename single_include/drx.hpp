@@ -3236,6 +3236,982 @@ constexpr auto comparison(const primitive& p, const A& a, const B& b) {
 }
 
 namespace drx {
+namespace prim::rules {
+struct broadcast_to {
+  struct view {
+    shape target;
+    constexpr explicit view(int_list a) {
+      for (auto n : a) target.push_back(n);
+    }
+  };
+  static constexpr shape target(const attributes& a) { return view(a).target; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape to = target(t.attrs), from = t.operands[0].shape;
+    typing::require(from.rank <= to.rank && broadcastable(from, to) && broadcast_shapes(from, to) == to,
+                    "broadcast_to: the shapes do not fit");
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct,
+                                const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
+    vec<std::int64_t> axes;
+    for (int i = 0; i < to.rank; ++i) {
+      const int j = i - (to.rank - from.rank);
+      if (j < 0 || (from[j] == 1 && to[i] != 1)) axes.push_back(i);
+    }
+    return {emit::reshape(s.b, emit::sum(s.b, ct[0], axes), from)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
+    shape aligned = make_shape(n);
+    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
+    for (int i = 1; i < from.rank; ++i) aligned.push_back(from[i]);
+    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_front(to, n))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const shape to = target(a);
+    if (b.shape(o[0]) == to) return o[0];
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) return emit::broadcast_to(b, e->operands[0], to);
+    return -1;
+  }
+  static constexpr const primitive* prim_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
+    shape aligned;
+    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
+    for (int i = 0; i < from.rank; ++i) aligned.push_back(from[i]);
+    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_last(to, s.n))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int from = s.axis(0),
+              k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
+    return {{emit::broadcast_to(s.b, s.operand(0), s.part_of(s.whole_result().shape, k)), k}};
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(to, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int j = 0; j < from.rank; ++j) source[j] = from[j] == 1 ? 0 : at[j + to.rank - from.rank];
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive broadcast_to{.name = "broadcast_to",
+                                        .type = rules::broadcast_to::type,
+                                        .jvp = rules::broadcast_to::jvp,
+                                        .vjp = rules::broadcast_to::vjp,
+                                        .batch = rules::broadcast_to::batch,
+                                        .simplify = rules::broadcast_to::simplify,
+                                        .evaluate = rules::broadcast_to::evaluate,
+                                        .known = rules::known::handed_on,
+                                        .lanes = rules::broadcast_to::lanes,
+                                        .split = rules::broadcast_to::split,
+                                        .role = role::virtual_};
+constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
+}
+namespace emit {
+constexpr int broadcast_to(builder& b, int x, const shape& s) {
+  attributes a;
+  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
+  return b.add1(prim::broadcast_to, {x}, a);
+}
+}
+
+namespace detail {
+template <class A, std::int64_t... Extents>
+inline constexpr bool repeats_to = false;
+template <Array A, std::int64_t... Extents>
+inline constexpr bool repeats_to<A, Extents...> =
+    A::rank <= static_cast<int>(sizeof...(Extents)) && broadcastable(A::shape, make_shape(Extents...)) &&
+    broadcast_shapes(A::shape, make_shape(Extents...)) == make_shape(Extents...);
+}
+
+template <std::int64_t... Extents, class A>
+  requires detail::repeats_to<A, Extents...>
+constexpr auto broadcast_to(const A& x) {
+  using R = array<typename A::value_type, Extents...>;
+  tracing_builder& b = detail::tape_of(detail::ref_of(x));
+  const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
+  return R(detail::at(b, emit::broadcast_to(b, id, R::shape)));
+}
+template <std::int64_t... Extents, class A, class Why = error::shapes_do_not_broadcast>
+  requires(Array<A> && !detail::repeats_to<A, Extents...>)
+Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent of x must be 1 or the one asked for
+template <std::int64_t... Extents, class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(broadcast_to)
+
+}
+
+#include <cmath>
+
+namespace drx::math {
+
+inline constexpr double sin_limit = 131072;
+template <std::floating_point T>
+DRX_INLINE bool within_sin_limit(T x) {
+  return std::fabs(x) <= T(sin_limit);
+}
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(exp)
+DRX_FORWARD(exp2)
+DRX_FORWARD(expm1)
+DRX_FORWARD(log)
+DRX_FORWARD(log1p)
+DRX_FORWARD(tanh)
+DRX_FORWARD(sin)
+DRX_FORWARD(cos)
+DRX_FORWARD(tan)
+#undef DRX_FORWARD
+template <std::floating_point T>
+DRX_INLINE T sin_near(T x) {
+  return std::sin(x);
+}
+template <std::floating_point T>
+DRX_INLINE T cos_near(T x) {
+  return std::cos(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tan_near(T x) {
+  return std::tan(x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sigmoid_begin(T x) {
+  return std::exp(-std::fabs(x));
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid_end(T z, T x) {
+  return (x < 0 ? z : T(1)) / (1 + z);
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid(T x) {
+  return sigmoid_end(sigmoid_begin(x), x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_begin(T x) {
+  return std::tanh(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_end(T y, T) {
+  return y;
+}
+
+#else
+
+namespace detail {
+
+template <class T>
+struct format;
+
+template <>
+struct format<float> {
+  using bits = std::uint32_t;
+  static constexpr int mantissa = 23;
+  static constexpr bits bias = 127;
+  static constexpr float magic = 0x1.8p23f;
+  static constexpr float ln2_hi = 0x1.62ep-1f, ln2_lo = 0x1.0bfbe8p-15f;
+  static constexpr float exp_min = -104, exp_max = 89, expm1_min = -18, tanh_max = 10;
+};
+
+template <>
+struct format<double> {
+  using bits = std::uint64_t;
+  static constexpr int mantissa = 52;
+  static constexpr bits bias = 1023;
+  static constexpr double magic = 0x1.8p52;
+  static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
+  static constexpr double exp_min = -746, exp_max = 710, expm1_min = -38, tanh_max = 20;
+};
+
+template <class T>
+using bits_t = typename format<T>::bits;
+
+template <class To, class From>
+DRX_INLINE constexpr To cast(From x) {
+  return __builtin_bit_cast(To, x);
+}
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+[[gnu::used]] inline std::uint32_t no_bits_of_float = 0;
+[[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  if constexpr (std::same_as<T, float>)
+    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
+  else
+    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
+}
+#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && \
+    defined(__x86_64__)
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  return __arithmetic_fence(x);
+}
+#else
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  return x;
+}
+#endif
+
+template <class T>
+DRX_INLINE constexpr T blend(bits_t<T> mask, T yes, T no) {
+  using U = bits_t<T>;
+  return cast<T>((cast<U>(yes) & mask) | (cast<U>(no) & ~mask));
+}
+template <class T>
+DRX_INLINE constexpr T select(bool condition, T yes, T no) {
+  return blend(bits_t<T>{0} - static_cast<bits_t<T>>(condition), yes, no);
+}
+
+template <class T>
+inline constexpr bits_t<T> sign_bit = bits_t<T>{1} << (sizeof(T) * 8 - 1);
+
+template <class T>
+DRX_INLINE constexpr T magnitude(T x) {
+  return cast<T>(cast<bits_t<T>>(x) & ~sign_bit<T>);
+}
+
+template <class T>
+DRX_INLINE constexpr T with_sign_of(T x, T sign) {
+  return cast<T>((cast<bits_t<T>>(x) & ~sign_bit<T>) | (cast<bits_t<T>>(sign) & sign_bit<T>));
+}
+template <class T>
+DRX_INLINE constexpr T clamp(T x, T low, T high) {
+  x = select(x < low, low, x);
+  return select(x > high, high, x);
+}
+
+template <class T>
+DRX_INLINE T fma(T a, T b, T c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  if constexpr (std::same_as<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+template <class T>
+DRX_INLINE T horner(T, T c) {
+  return c;
+}
+template <class T, class... C>
+DRX_INLINE T horner(T x, T c0, T c1, C... c) {
+  return fma(x, horner(x, c1, c...), c0);
+}
+
+template <class T>
+DRX_INLINE T exp_series(T r) {
+  if constexpr (std::same_as<T, float>)
+    return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
+  else
+    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367,
+                  0.0013888888888866657868, 0.00019841269886266287934, 0.000024801587360873566846,
+                  2.7557244061778923815e-6, 2.7557242510008704365e-7, 2.5109090490605079179e-8,
+                  2.0924515921565005393e-9);
+}
+
+template <class T>
+struct exp_parts {
+  T r, lost;
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE exp_parts<T> exp_split(T x) {
+  using F = format<T>;
+  const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
+  const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
+  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))),
+          cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
+}
+
+template <class T>
+DRX_INLINE T scaled(T y, bits_t<T> n) {
+  using F = format<T>;
+  const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
+  return as_rounded(y * cast<T>(half << F::mantissa)) * cast<T>((both - half) << F::mantissa);
+}
+
+template <class T>
+DRX_INLINE T exp_join(T r, bits_t<T> n) {
+  return scaled(1 + fma(r * r, exp_series(r), r), n);
+}
+
+template <class T>
+DRX_INLINE T half_expm1(T x) {
+  using F = format<T>;
+  const exp_parts<T> e = exp_split(x);
+  const T q = e.r + fma(e.r * e.r, exp_series(e.r), e.lost);
+  const T scale = cast<T>((e.n + (F::bias - 1)) << F::mantissa);
+  return fma(scale, q, as_rounded(scale - T(0.5)));
+}
+
+template <class T>
+DRX_INLINE T half_expm1_twice(T x) {
+  using F = format<T>;
+  const T rounded = as_rounded(fma(x, T(2 * 1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
+  const T exact = as_rounded(fma(n, -F::ln2_hi / 2, x)), r = as_rounded(fma(n, -F::ln2_lo / 2, exact));
+  const T r2 = r * r;
+  T q;
+  if constexpr (std::same_as<T, float>) {
+    q = fma(r2, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
+  } else {
+    const T r4 = r2 * r2;
+    const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
+    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405),
+                         horner(r, 0.04444444444437331, 0.012698412727210425));
+    const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
+    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
+  }
+  const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
+  return fma(scale, q, as_rounded(fma(scale, T(0.5), T(-0.5))));
+}
+
+template <class T>
+struct log_parts {
+  T k, m;
+};
+
+template <class T>
+DRX_INLINE log_parts<T> log_split(T x) {
+  using F = format<T>;
+  using U = bits_t<T>;
+  constexpr U one = F::bias << F::mantissa, root = cast<U>(T(0.70710678118654752440));
+  constexpr T integers = T(U{1} << F::mantissa);
+  const U shifted = cast<U>(x) + (one - root);
+  const T k = cast<T>((shifted >> F::mantissa) | cast<U>(integers)) - (integers + T(F::bias));
+  return {k, cast<T>((shifted & ((U{1} << F::mantissa) - 1)) + root)};
+}
+
+template <class T>
+DRX_INLINE T log_join(T k, T f, T correction) {
+  using F = format<T>;
+  const T s = f / (2 + f), z = s * s, half_f = T(0.5) * f;
+  T p;
+  if constexpr (std::same_as<T, float>)
+    p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
+  else
+    p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
+               0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
+  const T tail = as_rounded(fma(s, fma(half_f, f, z * p), fma(k, F::ln2_lo, correction)));
+  return fma(k, F::ln2_hi, f - fma(half_f, f, -tail));
+}
+
+template <class T>
+DRX_INLINE T log_special(T result, T x) {
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  return select(x > 0, select(x < inf, result, x), select(x == 0, -inf, select(x < 0, nan, x)));
+}
+
+template <class T>
+struct quadrant {
+  T r, tail;
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE quadrant<T> reduce_quadrant(T x) {
+  using F = format<T>;
+  constexpr double p1 = 0x1.921fb544p+0, p2 = 0x1.0b4611a6p-34, p3 = 0x1.3198a2ep-69, p4 = 0x1.b839a252049c1p-104;
+  const T rounded = as_rounded(fma(x, T(0.63661977236758134308), F::magic));
+  const bits_t<T> n = cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic);
+  const double m = static_cast<double>(as_rounded(rounded - F::magic));
+  const double r1 = as_rounded(fma(-m, p1, static_cast<double>(x)));
+  if constexpr (std::same_as<T, float>) {
+    const double r = fma(-m, p2 + p3, r1);
+    return {static_cast<float>(r), static_cast<float>(r - static_cast<double>(static_cast<float>(r))), n};
+  } else {
+    const double r2 = as_rounded(fma(-m, p2, r1)), e2 = as_rounded(fma(-m, p2, as_rounded(r1 - r2)));
+    const double r3 = as_rounded(fma(-m, p3, r2)), e3 = as_rounded(fma(-m, p3, as_rounded(r2 - r3)));
+    const double tail = as_rounded(fma(-m, p4, e2 + e3));
+    const double r = as_rounded(r3 + tail);
+    return {r, as_rounded(as_rounded(r3 - r) + tail), n};
+  }
+}
+
+template <class T>
+struct turned {
+  T s, c, tail;
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE turned<T> sin_and_cos(T x) {
+  const quadrant<T> q = reduce_quadrant(x);
+  const T r = q.r, z = r * r;
+  const T w = as_rounded(fma(z, T(-0.5), T(1))), lost = as_rounded(fma(z, T(-0.5), as_rounded(1 - w)));
+  T s, c;
+  if constexpr (std::same_as<T, float>) {
+    s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
+    c = w + fma(z, z * horner(z, 0.041666666615f, -0.00138888831f, 0.0000247993504f, -2.71963075e-7f), lost);
+  } else {
+    s = r + fma(z * r,
+                horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
+                       2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
+                       -7.5760102737155167729e-13),
+                q.tail);
+    c = w + fma(z,
+                z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
+                           -2.7557319213922533876e-7, 2.087675404090272368e-9, -1.1470256608904354318e-11,
+                           4.7364675287465584959e-14),
+                fma(-r, q.tail, lost));
+  }
+  return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
+}
+
+template <class T>
+DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
+  using U = bits_t<T>;
+  const turned<T> t = sin_and_cos(x);
+  const U n = t.n + turn;
+  const T unsigned_result = blend(U{0} - (n & 1), t.c, t.s);
+  return cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
+}
+
+template <class T>
+DRX_INLINE T in_sin_limit(T x, T result) {
+  return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
+}
+
+}
+
+template <std::floating_point T>
+DRX_INLINE T exp(T x) {
+  using F = detail::format<T>;
+  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
+  return detail::exp_join(e.r, e.n);
+}
+
+template <std::floating_point T>
+DRX_INLINE T exp2(T x) {
+  using F = detail::format<T>;
+  x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
+  const T rounded = detail::as_rounded(x + F::magic),
+          r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
+  using U = detail::bits_t<T>;
+  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
+}
+
+template <std::floating_point T>
+DRX_INLINE T expm1(T x) {
+  using F = detail::format<T>;
+  const T result = 2 * detail::half_expm1(detail::clamp(x, F::expm1_min, F::exp_max));
+  return detail::select(detail::magnitude(x) < std::numeric_limits<T>::epsilon() / 4, x, result);
+}
+
+template <std::floating_point T>
+DRX_INLINE T log(T x) {
+  using F = detail::format<T>;
+  const bool subnormal = x < std::numeric_limits<T>::min();
+  constexpr T lift = F::mantissa + 2, scale = T(std::uint64_t{1} << (F::mantissa + 2));
+  const auto [k, m] = detail::log_split(detail::select(subnormal, x * scale, x));
+  return detail::log_special(detail::log_join(k - detail::select(subnormal, lift, T(0)), m - 1, T(0)), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T log1p(T x) {
+  const T u = detail::as_rounded(1 + x);
+  const auto [k, m] = detail::log_split(u);
+  const T lost =
+      detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));
+  const bool near = k == 0;
+  const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
+  return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T tanh_begin(T x) {
+  const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
+  return detail::half_expm1_twice(detail::select(a > limit, limit, a));
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_end(T h, T x) {
+  const T m = detail::select(h < 1, h, T(1));
+  return detail::with_sign_of(detail::fma(-m, m / (h + 1), m), x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh(T x) {
+  return tanh_end(tanh_begin(x), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sigmoid_begin(T x) {
+  return drx::math::exp(-detail::magnitude(x));
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid_end(T z, T x) {
+  const T quotient = detail::select(x < 0, z, T(1)) / (1 + z);
+  return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid(T x) {
+  return sigmoid_end(sigmoid_begin(x), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sin_near(T x) {
+  using U = detail::bits_t<T>;
+  const T result = detail::sin_turned(detail::magnitude(x), U{0});
+  return detail::cast<T>(detail::cast<U>(result) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
+}
+
+template <std::floating_point T>
+DRX_INLINE T cos_near(T x) {
+  return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
+}
+
+template <std::floating_point T>
+DRX_INLINE T tan_near(T x) {
+  using U = detail::bits_t<T>;
+  const T a = detail::magnitude(x);
+  const detail::turned<T> t = detail::sin_and_cos(a);
+  const U odd = U{0} - (t.n & 1);
+  const T quotient = detail::blend(odd, t.c, t.s) / detail::blend(odd, t.s, t.c);
+  const T turned = detail::cast<T>(detail::cast<U>(quotient) ^ (odd & detail::sign_bit<T>));
+  const T exact = detail::fma(t.tail, detail::fma(turned, turned, T(1)), turned);
+  return detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
+}
+
+template <std::floating_point T>
+DRX_INLINE T sin(T x) {
+  return detail::in_sin_limit(x, sin_near(x));
+}
+template <std::floating_point T>
+DRX_INLINE T cos(T x) {
+  return detail::in_sin_limit(x, cos_near(x));
+}
+template <std::floating_point T>
+DRX_INLINE T tan(T x) {
+  return detail::in_sin_limit(x, tan_near(x));
+}
+
+#endif
+
+template <std::floating_point T>
+DRX_INLINE constexpr T chosen(bool condition, T yes, T no) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return condition ? yes : no;
+#else
+  return detail::select(condition, yes, no);
+#endif
+}
+template <std::floating_point T>
+DRX_INLINE T azmul(T x, T y) {
+  return chosen((x != 0) & (y != 0), x * y, T(0));
+}
+template <std::floating_point T>
+DRX_INLINE T azdiv(T x, T y) {
+  return chosen(x != 0, x / y, T(0));
+}
+
+template <std::floating_point T>
+DRX_INLINE T abs(T x) {
+  return std::fabs(x);
+}
+template <std::floating_point T>
+DRX_INLINE T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <std::floating_point T>
+DRX_INLINE T rsqrt(T x) {
+  return 1 / std::sqrt(x);
+}
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+template <std::floating_point T>
+DRX_INLINE T floor(T x) {
+  return std::floor(x);
+}
+template <std::floating_point T>
+DRX_INLINE T ceil(T x) {
+  return std::ceil(x);
+}
+template <std::floating_point T>
+DRX_INLINE T trunc(T x) {
+  return std::trunc(x);
+}
+template <std::floating_point T>
+DRX_INLINE T round(T x) {
+  return std::nearbyint(x);
+}
+#else
+namespace detail {
+template <std::floating_point T>
+inline constexpr T first_whole = T(std::uint64_t{1} << format<T>::mantissa);
+template <std::floating_point T>
+DRX_INLINE T nearest_whole(T magnitude) {
+  return as_rounded(as_rounded(magnitude + first_whole<T>) - first_whole<T>);
+}
+}
+template <std::floating_point T>
+DRX_INLINE T floor(T x) {
+  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
+  return detail::select(size < detail::first_whole<T>, detail::select(near > x, near - 1, near), x);
+}
+template <std::floating_point T>
+DRX_INLINE T ceil(T x) {
+  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
+  const T whole = detail::with_sign_of(detail::magnitude(detail::select(near < x, near + 1, near)), x);
+  return detail::select(size < detail::first_whole<T>, whole, x);
+}
+template <std::floating_point T>
+DRX_INLINE T trunc(T x) {
+  const T size = detail::magnitude(x), near = detail::nearest_whole(size);
+  const T whole = detail::with_sign_of(detail::select(near > size, near - 1, near), x);
+  return detail::select(size < detail::first_whole<T>, whole, x);
+}
+template <std::floating_point T>
+DRX_INLINE T round(T x) {
+  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
+  return detail::select(size < detail::first_whole<T>, near, x);
+}
+#endif
+
+template <std::floating_point T>
+DRX_INLINE T sin_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::sin(x) : std::sin(x);
+}
+template <std::floating_point T>
+DRX_INLINE T cos_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::cos(x) : std::cos(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tan_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::tan(x) : std::tan(x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T fma(T x, T y, T z) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return std::fma(x, y, z);
+#else
+  return detail::fma(x, y, z);
+#endif
+}
+template <std::floating_point T>
+DRX_INLINE T pow(T x, T y) {
+  return std::pow(x, y);
+}
+template <std::floating_point T>
+DRX_INLINE T fmod(T x, T y) {
+  return std::fmod(x, y);
+}
+
+}
+
+namespace drx {
+namespace prim::rows {
+
+struct floating_function : same_type, on_floating {
+  static constexpr int arity = 1;
+};
+struct number_function : same_type, on_numbers {
+  static constexpr int arity = 1;
+};
+
+}
+
+namespace detail {
+template <class A>
+constexpr A elementary(const primitive& p, const A& x) {
+  return elementwise<A, typename A::value_type>(p, x);
+}
+template <class A>
+concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A>
+concept IntegerArray = Array<A> && std::is_integral_v<typename std::remove_cvref_t<A>::value_type> && NumberArray<A>;
+template <class A>
+concept NotFloating = (Array<A> || NoArray<A>) && !FloatingArray<A>;
+template <class A>
+concept NotNumbers = (Array<A> || NoArray<A>) && !NumberArray<A>;
+template <class A>
+using not_floating_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_floating_values>;
+template <class A>
+using not_numbers_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_numbers>;
+template <class A, class B>
+struct is_floating_pair : std::false_type {};
+template <class A, class B>
+  requires Compatible<A, B>
+struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
+template <class A, class B>
+concept FloatingPair = is_floating_pair<A, B>::value;
+template <class A, class B>
+concept ArraysExpected =
+    (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
+template <class A, class B>
+concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
+template <class A, class B>
+constexpr auto floating_pair_misuse() {
+  if constexpr (NoArray<A> || NoArray<B>) {
+    return no_array_t<A, B>{};
+  } else if constexpr (Incompatible<A, B>) {
+    return mismatch<A, B>();
+  } else {
+    return error::needs_floating_values{};
+  }
+}
+}
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct along_axis {
+  struct view {
+    int axis;
+    bool backwards;
+    constexpr view(int along, bool from_last) : axis(along), backwards(from_last) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, backwards};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto& x = t.operands[0];
+    for (const auto& other : t.operands) typing::require(other == x, "cumulative: the operands differ");
+    typing::require(view(t.attrs).axis >= 0 && view(t.attrs).axis < x.shape.rank, "cumulative: no such axis");
+    typing::require(x.type != dtype::boolean, "cumulative: of bool");
+    return {x};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    view a(s.e);
+    ++a.axis;
+    return {s.b.add1(*s.e.prim, operands, a.make())};
+  }
+  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) {
+    return b.shape(o[0])[view(a).axis] <= 1;
+  }
+  static std::string print(const attributes& a) {
+    return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : "");
+  }
+  static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
+  static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
+  static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
+    const abstract_value from = b.type(x);
+    const int rank = from.shape.rank;
+    if (from.shape[axis] == 0) return x;
+    vec<std::int64_t> low(rank, 0), high(rank, 0);
+    (backwards ? high : low)[axis] = 1;
+    const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
+    if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
+    shape one = from.shape;
+    one[axis] = 1;
+    const int edge = emit::constant(b, from.with_shape(one), first);
+    if (backwards) return emit::concatenate(b, {rest, edge}, axis);
+    return emit::concatenate(b, {edge, rest}, axis);
+  }
+  template <class F>
+  static void walk(evaluation& v, F f) {
+    const shape s = v.out[0].type.shape;
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
+    shape rows = s;
+    rows[axis] = 1;
+    if (s.size() == 0) return;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each_index(rows, [&](const std::int64_t* at) {
+        std::int64_t here[shape::max_rank] = {};
+        for (int i = 0; i < s.rank; ++i) here[i] = at[i];
+        const T* before = nullptr;
+        for (std::int64_t k = 0; k < s[axis]; ++k) {
+          here[axis] = backwards ? s[axis] - 1 - k : k;
+          T& y = v.out[0].data<T>()[flat_index(s, here)];
+          y = static_cast<T>(f(before, flat_index(s, here)));
+          before = &y;
+        }
+      });
+    });
+  }
+};
+struct cumsum : along_axis {
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::cumsum(s.b, ct[0], axis(s), !backwards(s))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      return before ? wrapping_sum(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
+    });
+  }
+};
+struct recurrence : along_axis {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    int moved = t[1];
+    if (t[0] != zero_tangent)
+      moved =
+          emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
+    return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
+    const int next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
+    vec<int> r{zero_tangent, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s))};
+    if (wanted[0]) r[0] = emit::times(s.b, r[1], previous(s.b, s.results[0], axis(s), backwards(s), 0));
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    return single(b, o, a) || (emit::is_constant(b, o[1], x) && x == 0) ? o[1] : -1;
+  }
+  static constexpr known_values known(const known_site& s) {
+    const known_value &factor = s.operands[0], &x = s.operands[1];
+    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive,
+             false}};
+  }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      const T* b = v.in[1]->data<T>();
+      return before ? wrapping_product_sum(v.in[0]->data<T>()[i], *before, b[i]) : b[i];
+    });
+  }
+};
+struct cumprod : along_axis {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1);
+    return {emit::recurrence(s.b, s.operands[0], emit::times(s.b, t[0], before), axis(s), backwards(s))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1),
+              next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
+    return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      return before ? wrapping_product(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive cumsum{.name = "cumsum",
+                                  .type = rules::cumsum::type,
+                                  .jvp = rules::broadcast_to::jvp,
+                                  .vjp = rules::cumsum::vjp,
+                                  .batch = rules::cumsum::batch,
+                                  .simplify = rules::cumsum::simplify,
+                                  .print = rules::cumsum::print,
+                                  .evaluate = rules::cumsum::evaluate,
+                                  .known = rules::known::sums,
+                                  .lanes = rules::lanes::same,
+                                  .split = rules::split::but_along<rules::cumsum>};
+inline constexpr primitive cumprod{.name = "cumprod",
+                                   .type = rules::cumprod::type,
+                                   .jvp = rules::cumprod::jvp,
+                                   .vjp = rules::cumprod::vjp,
+                                   .batch = rules::cumprod::batch,
+                                   .simplify = rules::cumprod::simplify,
+                                   .print = rules::cumprod::print,
+                                   .evaluate = rules::cumprod::evaluate,
+                                   .known = rules::known::products,
+                                   .lanes = rules::lanes::same,
+                                   .split = rules::split::but_along<rules::cumprod>};
+inline constexpr primitive recurrence{.name = "recurrence",
+                                      .type = rules::recurrence::type,
+                                      .jvp = rules::recurrence::jvp,
+                                      .vjp = rules::recurrence::vjp,
+                                      .batch = rules::recurrence::batch,
+                                      .simplify = rules::recurrence::simplify,
+                                      .print = rules::recurrence::print,
+                                      .evaluate = rules::recurrence::evaluate,
+                                      .known = rules::recurrence::known,
+                                      .lanes = rules::lanes::same,
+                                      .split = rules::split::but_along<rules::recurrence>};
+}
+namespace emit {
+constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
+  return b.add1(prim::cumsum, {x}, prim::rules::along_axis::view(axis, backwards).make());
+}
+constexpr int cumprod(builder& b, int x, int axis, bool backwards) {
+  return b.add1(prim::cumprod, {x}, prim::rules::along_axis::view(axis, backwards).make());
+}
+constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards) {
+  return b.add1(prim::recurrence, {factor, x}, prim::rules::along_axis::view(axis, backwards).make());
+}
+}
+
+enum class direction : bool { forward, backward };
+
+namespace detail {
+template <class A, int Axis>
+struct axis_of : std::false_type {};
+template <Array A, int Axis>
+struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+};
+template <class A, int Axis>
+concept HasAxis = axis_of<A, Axis>::value;
+template <class A, int Axis>
+constexpr auto axis_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::needs_numbers{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int Axis>
+concept Cumulative = NumberArray<A> && HasAxis<A, Axis>;
+}
+
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cumsum(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumsum(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
+}
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cumprod(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumprod(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
+}
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a placed value in a map
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
+
+DRX_SILENT(cumprod)
+DRX_SILENT(cumsum)
+
+}
+
+namespace drx {
 namespace prim {
 namespace rows {
 
@@ -3483,6 +4459,2590 @@ DRX_SILENT(minimum)
 
 }
 
+namespace drx::math {
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(cbrt)
+#undef DRX_FORWARD
+
+#else
+
+template <std::floating_point T>
+DRX_INLINE T cbrt(T x) {
+  using F = detail::format<T>;
+  using U = detail::bits_t<T>;
+  constexpr T lift = T(std::uint64_t{1} << 54), third_of_lift = T(1) / T(std::uint64_t{1} << 18);
+  const T a = detail::magnitude(x);
+  const bool subnormal = a < std::numeric_limits<T>::min();
+  const auto [k, m] = detail::log_split(detail::select(subnormal, a * lift, a));
+  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)),
+          q = detail::as_rounded(rounded - F::magic);
+  const T step = k - 3 * q, r = m * detail::select(step > 0, T(2), detail::select(step < 0, T(0.5), T(1)));
+  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271), T(0.386188443529),
+                       T(-0.103882287151), T(0.0111665971011));
+  if constexpr (!std::same_as<T, float>) {
+    const T cube = t * t * t;
+    t = t * (cube + 2 * r) / (2 * cube + r);
+  }
+  constexpr int half = sizeof(T) == 4 ? 12 : 28;
+  t = detail::cast<T>(detail::cast<U>(t) & ~((U{1} << half) - 1));
+  const T ratio = r / (t * t);
+  t = t + t * ((ratio - t) / (t + t + ratio));
+  const U exponent = detail::cast<U>(rounded) - detail::cast<U>(F::magic) + F::bias;
+  const T scale = detail::cast<T>(exponent << F::mantissa) * detail::select(subnormal, third_of_lift, T(1));
+  const bool ordinary = (a > 0) & (a < std::numeric_limits<T>::infinity());
+  return detail::with_sign_of(detail::select(ordinary, t * scale, a), x);
+}
+
+#endif
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct sqrt : floating_function, singular_value {
+  static constexpr const char* name = "sqrt";
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_negative, true, false, x.not_zero};
+  }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return math::sqrt(x);
+  }
+  template <class T>
+  static T reference(T x) {
+    return std::sqrt(x);
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azdiv(b, emit::mul(b, t, emit::constant_like(b, t, 0.5)), s.results[0]);
+  }
+};
+struct rsqrt : floating_function, singular_value {
+  static constexpr const char* name = "rsqrt";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), true, false, false}; }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return math::rsqrt(x);
+  }
+  template <class T>
+  static T reference(T x) {
+    return 1 / std::sqrt(x);
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int half = emit::mul(b, t, emit::constant_like(b, t, -0.5));
+    return emit::azdiv(b, emit::azmul(b, half, s.results[0]), s.operands[0]);
+  }
+};
+struct pow : same_type, on_floating, singular_value {
+  static constexpr const char* name = "pow";
+  static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) {
+    return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
+  }
+  template <class T>
+  DRX_FN static T apply(T x, T y) {
+    return math::pow(x, y);
+  }
+  template <class T>
+  static T reference(T x, T y) {
+    return std::pow(x, y);
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    const int x = s.operands[0], y = s.operands[1];
+    const int zero = emit::constant_like(b, t, 0), one = emit::constant_like(b, t, 1);
+    if (i == 0) {
+      double c = 0;
+      if (emit::is_constant(b, y, c))
+        return c == 0 ? zero_tangent
+                      : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
+      const int is_zero = emit::equal(b, y, zero);
+      const int lower = emit::where(b, is_zero, one, emit::sub(b, y, one));
+      return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
+    }
+    const int at_zero = emit::equal(b, x, zero);
+    const int slope = emit::azmul(b, emit::log(b, emit::where(b, at_zero, one, x)), s.results[0]);
+    return emit::azmul(b, t, emit::where(b, at_zero, zero, slope));
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    double y = 0;
+    if (!emit::is_constant(b, o[1], y)) return -1;
+    return y == 0 ? emit::constant_like(b, o[0], 1) : y == 1 ? o[0] : y == 2 ? emit::mul(b, o[0], o[0]) : -1;
+  }
+};
+struct cbrt : floating_function {
+  static constexpr const char* name = "cbrt";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return math::cbrt(x);
+  }
+  template <class T>
+  static T reference(T x) {
+    return std::cbrt(x);
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
+    return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);
+  }
+};
+
+}
+
+inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
+inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
+inline constexpr primitive pow = elementwise_primitive<rows::pow>();
+inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
+template <>
+struct row_of<&sqrt> : rows::sqrt {};
+template <>
+struct row_of<&rsqrt> : rows::rsqrt {};
+template <>
+struct row_of<&pow> : rows::pow {};
+template <>
+struct row_of<&cbrt> : rows::cbrt {};
+}
+
+namespace emit {
+constexpr int rsqrt(builder& b, int x) { return b.add1(prim::rsqrt, {x}); }
+constexpr int pow(builder& b, int x, int y) { return b.add1(prim::pow, {x, y}); }
+constexpr int integer_pow(builder& b, int x, std::int64_t n) {
+  const int one = constant_like(b, x, 1);
+  if (n < 0) {
+    if (!is_floating(b.type(x).type)) throw "drx: pow: an integer array to a negative power; cast it to double first";
+    return div(b, one, integer_pow(b, x, -n));
+  }
+  int result = one;
+  for (int power = x; n > 0; n /= 2) {
+    if (n % 2 != 0) result = mul(b, result, power);
+    if (n > 1) power = mul(b, power, power);
+  }
+  return result;
+}
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A sqrt(const A& x) { return detail::elementary(prim::sqrt, x); }
+template <class A> requires FloatingArray<A>
+constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A square(const A& x) { return x * x; }
+template <class A> requires FloatingArray<A>
+constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <class X>
+concept IntegerLiteral = Literal<X> && std::is_integral_v<X> && !std::is_same_v<X, bool>;
+template <class A, class B>
+concept Power = FloatingPair<A, B> && !IntegerLiteral<B>;
+template <class A, class B>
+concept IntegerPower = NumberArray<A> && IntegerLiteral<B>;
+template <class A, class B>
+concept NoPower = ArraysExpected<A, B> && !Power<A, B> && !IntegerPower<A, B>;
+}
+
+template <class A, class B>
+  requires detail::Power<A, B>
+constexpr auto pow(const A& x, const B& y) {
+  return detail::binary(prim::pow, x, y);
+}
+template <class A, class B>
+  requires detail::IntegerPower<A, B>
+constexpr A pow(const A& x, const B& n) {
+  return detail::unary<A>(x, [=](builder& b, int id) { return emit::integer_pow(b, id, n); });
+}
+template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
+  requires detail::NoPower<A, B>
+Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(pow)
+DRX_SILENT(sqrt)
+DRX_SILENT(square)
+DRX_SILENT(rsqrt)
+DRX_SILENT(cbrt)
+
+}
+
+namespace drx {
+namespace prim::indexing {
+
+DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int64_t size = 1) {
+  const std::int64_t at = i < 0 ? i + n : i, last = n - size;
+  return at < 0 ? 0 : at > last ? last : at;
+}
+inline std::int64_t integer_at(const tensor& x, const std::int64_t* index) {
+  const auto i = flat_index(x.type.shape, index);
+  return x.type.type == dtype::int32 ? x.data<std::int32_t>()[i] : x.data<std::int64_t>()[i];
+}
+
+constexpr shape common_batch(const shape& a, const shape& b, int batch) {
+  typing::require(batch >= 0 && batch <= a.rank && batch <= b.rank, "indexing: not as many axes as the batch has");
+  shape s;
+  for (int i = 0; i < batch; ++i) {
+    typing::require(a[i] == b[i] || a[i] == 1 || b[i] == 1, "indexing: the batches differ");
+    s.push_back(a[i] == 1 ? b[i] : a[i]);
+  }
+  return s;
+}
+constexpr vec<int> on_batch(const rule_site& s, const vec<bool>& batched) {
+  vec<int> operands = s.operands;
+  for (int i = 0; i < operands.size(); ++i)
+    if (!batched[i]) operands[i] = emit::reshape(s.b, operands[i], with_front(s.b.shape(operands[i]), 1));
+  return operands;
+}
+constexpr int summed_to(builder& b, int x, const shape& to) {
+  const shape from = b.shape(x);
+  vec<std::int64_t> axes;
+  for (int i = 0; i < from.rank; ++i)
+    if (to[i] == 1 && from[i] != 1) axes.push_back(i);
+  return emit::reshape(b, emit::sum(b, x, axes), to);
+}
+inline void own_index(const shape& s, int batch, const std::int64_t* at, std::int64_t* own) {
+  for (int i = 0; i < s.rank; ++i) own[i] = i < batch && s[i] == 1 ? 0 : at[i];
+}
+
+}
+
+namespace detail {
+template <class I>
+concept Position = IntegerLiteral<I> || (ScalarArray<I> && IntegerArray<I>);
+template <class I>
+struct position_element {
+  using type = std::conditional_t<sizeof(I) <= 4, std::int32_t, std::int64_t>;
+};
+template <Array I>
+struct position_element<I> {
+  using type = typename I::value_type;
+};
+template <class... I>
+constexpr int positions_on(tracing_builder& b, const I&... i) {
+  constexpr dtype type = dtype_of<std::common_type_t<typename position_element<I>::type...>>;
+  auto one = [&](const auto& x) {
+    if constexpr (IntegerLiteral<std::remove_cvref_t<decltype(x)>>) {
+      return emit::constant(b, {type, make_shape(1)}, static_cast<double>(x));
+    } else {
+      return emit::reshape(b, emit::cast(b, id_on(b, x), type), make_shape(1));
+    }
+  };
+  return emit::concatenate(b, {one(i)...}, 0);
+}
+template <class... X>
+constexpr tracing_builder& tape_among(const X&... x) {
+  auto ref = [](const auto& v) {
+    if constexpr (Literal<std::remove_cvref_t<decltype(v)>>) {
+      return traced_ref{};
+    } else {
+      return ref_of(v);
+    }
+  };
+  return tape_of(ref(x)...);
+}
+}
+}
+
+namespace drx {
+namespace prim::rules {
+inline std::string list_of(int_list ints) {
+  std::string text;
+  for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
+  return text;
+}
+struct reshape {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape s = broadcast_to::target(t.attrs);
+    typing::require(s.size() == t.operands[0].shape.size(), "reshape: the number of elements differs");
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::reshape(s.b, ct[0], s.b.shape(s.operands[0]))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    return {emit::reshape(s.b, s.operands[0], with_front(broadcast_to::target(s.e.attrs), n))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const shape to = broadcast_to::target(a);
+    if (b.shape(o[0]) == to) return o[0];
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) return emit::reshape(b, e->operands[0], to);
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    return -1;
+  }
+  static constexpr const primitive* prim_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) {
+    return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))};
+  }
+  static constexpr int split_axis(const split_site& s, const shape& from, const shape& to, int k) {
+    if (k == split_site::whole) return k;
+    std::int64_t before = 1, at_axis = 1;
+    for (int i = 0; i < k; ++i) before *= from[i];
+    for (int i = 0; i < to.rank; at_axis *= to[i++])
+      if (at_axis == before && to[i] > 1 && s.divides(to, i)) return i;
+    return split_site::whole;
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const shape& to = s.whole_result().shape;
+    const int k = split_axis(s, s.whole_shape(0), to, s.axis(0));
+    const int x = k == split_site::whole ? s.at(0, k) : s.operand(0);
+    return {{emit::reshape(s.b, x, s.part_of(to, k)), k}};
+  }
+  static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
+};
+struct transpose {
+  struct view {
+    int_list permutation;
+    constexpr explicit view(int_list a) : permutation(a) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");
+    shape s;
+    for (auto axis : t.attrs.ints) s.push_back(from[static_cast<int>(axis)]);
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    vec<std::int64_t> inverse(s.e.attrs.ints.size(), 0);
+    for (int i = 0; i < inverse.size(); ++i) inverse[static_cast<int>(s.e.attrs.ints[i])] = i;
+    return {emit::transpose(s.b, ct[0], inverse)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    vec<std::int64_t> p{0};
+    for (auto axis : s.e.attrs.ints) p.push_back(axis + 1);
+    return {emit::transpose(s.b, s.operands[0], p)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    bool identity = true;
+    for (int i = 0; i < a.ints.size(); ++i) identity = identity && a.ints[i] == i;
+    if (identity) return o[0];
+    const shape from = b.shape(o[0]);
+    shape to;
+    for (auto axis : a.ints) to.push_back(from[static_cast<int>(axis)]);
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) {
+      const int inner = e->operands[0];
+      vec<std::int64_t> both;
+      for (auto axis : a.ints) both.push_back(view(*e).permutation[static_cast<int>(axis)]);
+      return emit::transpose(b, inner, both);
+    }
+    return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;
+  }
+  static constexpr bool keeps_order(const shape& from, const vec<std::int64_t>& permutation) {
+    std::int64_t last = -1;
+    for (auto axis : permutation) {
+      if (from[static_cast<int>(axis)] == 1) continue;
+      if (axis < last) return false;
+      last = axis;
+    }
+    return true;
+  }
+  static constexpr const primitive* prim_ptr();
+  static std::string print(const attributes& a) { return list_of(a.ints); }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    vec<std::int64_t> order = view(s.e).permutation;
+    order.push_back(order.size());
+    return {emit::transpose(s.b, s.operands[0], order)};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const vec<std::int64_t> permutation = view(s.e).permutation;
+    const int from = s.axis(0), k = from == split_site::whole ? from : permutation.find(from);
+    return {{emit::transpose(s.b, s.operand(0), permutation), k}};
+  }
+  static void evaluate(evaluation& v) {
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < v.e.attrs.ints.size(); ++k) source[v.e.attrs.ints[k]] = at[k];
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(v.in[0]->type.shape, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive reshape{.name = "reshape",
+                                   .type = rules::reshape::type,
+                                   .jvp = rules::broadcast_to::jvp,
+                                   .vjp = rules::reshape::vjp,
+                                   .batch = rules::reshape::batch,
+                                   .simplify = rules::reshape::simplify,
+                                   .evaluate = rules::reshape::evaluate,
+                                   .known = rules::known::handed_on,
+                                   .lanes = rules::reshape::lanes,
+                                   .split = rules::reshape::split,
+                                   .role = role::alias};
+inline constexpr primitive transpose{.name = "transpose",
+                                     .type = rules::transpose::type,
+                                     .jvp = rules::broadcast_to::jvp,
+                                     .vjp = rules::transpose::vjp,
+                                     .batch = rules::transpose::batch,
+                                     .simplify = rules::transpose::simplify,
+                                     .print = rules::transpose::print,
+                                     .evaluate = rules::transpose::evaluate,
+                                     .known = rules::known::handed_on,
+                                     .lanes = rules::transpose::lanes,
+                                     .split = rules::transpose::split};
+constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
+constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
+}
+
+namespace emit {
+constexpr int reshape(builder& b, int x, const shape& s) {
+  attributes a;
+  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
+  return b.add1(prim::reshape, {x}, a);
+}
+constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation) {
+  attributes a;
+  a.ints = permutation;
+  return b.add1(prim::transpose, {x}, a);
+}
+}
+
+template <std::int64_t... Extents, class A>
+  requires(Array<A> && (Extents * ... * 1) == A::size)
+constexpr auto reshape(const A& x) {
+  using R = array<typename A::value_type, Extents...>;
+  return detail::unary<R>(x, [](builder& b, int id) { return emit::reshape(b, id, R::shape); });
+}
+template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
+  requires(Array<A> && (Extents * ... * 1) != A::size)
+Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments>
+  requires detail::AxesAsArguments<A, I...>
+Why reshape(const A&, const I&...) = delete;  // drx: reshape<3, 4>(x)
+template <auto..., class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <int Rank, int... P>
+constexpr bool is_permutation() {
+  if (sizeof...(P) != Rank) return false;
+  [[maybe_unused]] int times[Rank + 1] = {};
+  return ((P >= 0 && P < Rank && ++times[P >= 0 && P < Rank ? P : 0] == 1) && ...);
+}
+}
+
+namespace detail {
+template <class A, int... P>
+struct transposed {
+  static constexpr int axis(int i) {
+    if constexpr (sizeof...(P) == 0) {
+      return A::rank - 1 - i;
+    } else {
+      constexpr int p[] = {P...};
+      return p[i];
+    }
+  }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i) s.push_back(A::shape[axis(i)]);
+    return s;
+  }();
+};
+}
+
+template <int... P, class A>
+  requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))
+constexpr auto transpose(const A& x) {
+  using S = detail::transposed<A, P...>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    vec<std::int64_t> p;
+    for (int i = 0; i < A::rank; ++i) p.push_back(S::axis(i));
+    return emit::transpose(b, id, p);
+  });
+}
+template <int... P, class A, class Why = error::axis_out_of_range>
+  requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
+Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
+template <auto..., class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(reshape)
+DRX_SILENT(transpose)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct slice {
+  struct view {
+    int_list starts, stops, strides;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return starts.size(); }
+    [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
+    [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
+    [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
+    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const {
+      return start(axis) == 0 && stop(axis) == n && stride(axis) == 1;
+    }
+
+   private:
+    constexpr view(int_list a, int rank)
+        : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
+  };
+  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops,
+                                   const vec<std::int64_t>& strides) {
+    attributes a;
+    a.ints = starts;
+    a.ints.append(stops);
+    a.ints.append(strides);
+    return a;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == 3 * from.rank, "slice: not a range for each axis");
+    shape to;
+    const view range(t.attrs);
+    for (int i = 0; i < from.rank; ++i) {
+      const auto start = range.start(i), stop = range.stop(i), stride = range.stride(i);
+      typing::require(0 <= start && start <= stop && stop <= from[i] && stride >= 1, "slice: out of range");
+      to.push_back((stop - start + stride - 1) / stride);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
+    vec<std::int64_t> low, high, interior;
+    for (int i = 0; i < from.rank; ++i) {
+      const auto start = view(s.e).start(i), stride = view(s.e).stride(i);
+      const auto covered = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
+      low.push_back(start);
+      high.push_back(from[i] - start - covered);
+      interior.push_back(stride - 1);
+    }
+    return {emit::pad(s.b, ct[0], low, high, interior)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    const view range(s.e);
+    vec<std::int64_t> start{0}, stop{n}, stride{1};
+    start.append(range.starts);
+    stop.append(range.stops);
+    stride.append(range.strides);
+    return {emit::slice(s.b, s.operands[0], start, stop, stride)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    return emit::is_constant(b, o[0], x) ? emit::constant(b, to, x) : -1;
+  }
+  static std::string print(const attributes& a) {
+    const view range(a);
+    std::string text;
+    for (int i = 0; i < range.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(range.start(i)) + ":" + std::to_string(range.stop(i));
+      if (range.stride(i) != 1) text += ":" + std::to_string(range.stride(i));
+    }
+    return text;
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view range(s.e);
+    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0),
+                        rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int k = s.first_axis();
+    const view range(s.e);
+    if (k == split_site::whole || !range.takes_all(k, s.whole_shape(0)[k])) return {};
+    vec<std::int64_t> stops = range.stops;
+    stops[k] /= s.mesh.count;
+    return s.apart(make(range.starts, stops, range.strides));
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    const view range(v.e);
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < from.rank; ++k) source[k] = range.start(k) + at[k] * range.stride(k);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive slice{.name = "slice",
+                                 .type = rules::slice::type,
+                                 .jvp = rules::broadcast_to::jvp,
+                                 .vjp = rules::slice::vjp,
+                                 .batch = rules::slice::batch,
+                                 .simplify = rules::slice::simplify,
+                                 .print = rules::slice::print,
+                                 .evaluate = rules::slice::evaluate,
+                                 .known = rules::known::handed_on,
+                                 .lanes = rules::slice::lanes,
+                                 .split = rules::slice::split,
+                                 .role = role::rearranged};
+}
+namespace emit {
+constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
+                    const vec<std::int64_t>& stride) {
+  return b.add1(prim::slice, {x}, prim::rules::slice::make(start, stop, stride));
+}
+}
+
+namespace emit {
+constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
+  const shape s = b.shape(x);
+  vec<std::int64_t> start(s.rank, 0), stop;
+  for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
+  start[axis] = first;
+  stop[axis] = first + n;
+  return slice(b, x, start, stop, vec<std::int64_t>(s.rank, 1));
+}
+}
+
+template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
+struct range {
+  static_assert(Stride >= 1, "drx::range: the stride must be positive");
+  static constexpr std::int64_t start(std::int64_t n) { return Start < 0 ? Start + n : Start; }
+  static constexpr std::int64_t stop(std::int64_t n) {
+    return Stop < 0 ? Stop + n : Stop == std::numeric_limits<std::int64_t>::max() ? n : Stop;
+  }
+  static constexpr std::int64_t stride = Stride;
+  static constexpr bool fits(std::int64_t n) { return 0 <= start(n) && start(n) <= stop(n) && stop(n) <= n; }
+};
+using all = range<0>;
+
+namespace detail {
+template <class R>
+inline constexpr bool is_range = false;
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride>
+inline constexpr bool is_range<range<Start, Stop, Stride>> = true;
+
+template <class A, class... R>
+struct sliced {
+  static constexpr int given = static_cast<int>(sizeof...(R));
+  static constexpr bool fits = [] {
+    if (given > A::rank) return false;
+    [[maybe_unused]] int axis = 0;
+    return (R::fits(A::shape[axis++]) && ...);
+  }();
+  struct spans {
+    std::int64_t start[static_cast<std::size_t>(A::rank) + 1] = {}, stop[static_cast<std::size_t>(A::rank) + 1] = {},
+                                                           stride[static_cast<std::size_t>(A::rank) + 1] = {};
+  };
+  static constexpr spans of_axes = [] {
+    spans s;
+    if (!fits) return s;
+    for (int i = 0; i < A::rank; ++i) {
+      s.stop[i] = A::shape[i];
+      s.stride[i] = 1;
+    }
+    [[maybe_unused]] int axis = 0;
+    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride,
+      ++axis),
+     ...);
+    return s;
+  }();
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; fits && i < A::rank; ++i)
+      s.push_back((of_axes.stop[i] - of_axes.start[i] + of_axes.stride[i] - 1) / of_axes.stride[i]);
+    return s;
+  }();
+};
+template <class A, class... R>
+struct sliceable : std::false_type {};
+template <Array A, class... R>
+struct sliceable<A, R...> : std::bool_constant<sliced<A, R...>::fits> {};
+template <class A, class... R>
+concept Sliceable = sliceable<A, R...>::value;
+
+template <class A, class... R>
+constexpr auto slice_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (static_cast<int>(sizeof...(R)) > A::rank) {
+    return error::wrong_rank{};
+  } else {
+    return error::slice_out_of_range{};
+  }
+}
+
+template <class A, class... R>
+constexpr int sliced_id(builder& b, int id) {
+  using S = sliced<A, R...>;
+  vec<std::int64_t> start, stop, stride;
+  for (int i = 0; i < A::rank; ++i) {
+    start.push_back(S::of_axes.start[i]);
+    stop.push_back(S::of_axes.stop[i]);
+    stride.push_back(S::of_axes.stride[i]);
+  }
+  return emit::slice(b, id, start, stop, stride);
+}
+}
+
+template <class... Ranges, class A>
+  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && detail::Sliceable<A, Ranges...>)
+constexpr auto slice(const A& x) {
+  return detail::unary<array_of<typename A::value_type, detail::sliced<A, Ranges...>>>(
+      x, [](builder& b, int id) { return detail::sliced_id<A, Ranges...>(b, id); });
+}
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A>
+  requires detail::Sliceable<A, range<Start, Stop, Stride>>
+constexpr auto slice(const A& x) {
+  return drx::slice<range<Start, Stop, Stride>>(x);
+}
+template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
+  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) &&
+           !detail::Sliceable<A, Ranges...>)
+Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A,
+          class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
+  requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
+Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
+
+namespace detail {
+template <std::int64_t I>
+using just = range<I, I == -1 ? std::numeric_limits<std::int64_t>::max() : I + 1>;
+template <class A, int N>
+struct without_first_axes {
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = N; i < A::rank; ++i) s.push_back(A::shape[i]);
+    return s;
+  }();
+};
+}
+
+template <std::int64_t... I, class A>
+  requires(sizeof...(I) > 0 && detail::Sliceable<A, detail::just<I>...>)
+constexpr auto index(const A& x) {
+  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    return emit::reshape(b, detail::sliced_id<A, detail::just<I>...>(b, id), S::value);
+  });
+}
+template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<A, detail::just<I>...>())>
+  requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
+Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
+
+DRX_SILENT(slice)
+DRX_SILENT(index)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct dynamic_slice {
+  struct view {
+    int batch;
+    int_list sizes;
+    constexpr explicit view(int_list a) : batch(a.number(0)), sizes(a.from(1)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, starts = t.operands[1].shape;
+    const int_list sizes = view(t.attrs).sizes;
+    const int batch = view(t.attrs).batch, sized = sizes.size();
+    typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
+    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank,
+                    "dynamic_slice: not a start for each size");
+    shape to = indexing::common_batch(x, starts, batch);
+    for (int i = batch; i < x.rank; ++i) {
+      const auto size = i < batch + sized ? sizes[i - batch] : x[i];
+      typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
+      to.push_back(size);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    const int batch = view(s.e).batch;
+    const shape from = s.b.shape(s.operands[0]);
+    shape all = s.b.shape(s.results[0]);
+    for (int i = batch; i < from.rank; ++i) all[i] = from[i];
+    const int zeros = emit::constant(s.b, s.b.type(ct[0]).with_shape(all), 0);
+    return {indexing::summed_to(s.b, emit::update_slice(s.b, zeros, ct[0], s.operands[1], batch), from), zero_tangent};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    attributes a = s.e.attrs;
+    ++a.ints[0];
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
+    if (view(a).batch != 0 || !emit::is_constant(b, o[1], x)) return -1;
+    vec<std::int64_t> start, stop;
+    for (int i = 0; i < to.shape.rank; ++i) {
+      const bool sized = i < view(a).sizes.size();
+      start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
+      stop.push_back(start[i] + to.shape[i]);
+    }
+    return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
+  }
+  static std::string print(const attributes& a) {
+    const view s(a);
+    return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
+  }
+  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part,
+                       const std::int64_t* at, std::int64_t* start) {
+    for (int i = 0; i < from.rank; ++i) start[i] = 0;
+    for (int i = 0; i < sized; ++i) {
+      std::int64_t own[shape::max_rank] = {};
+      indexing::own_index(starts.type.shape, batch, at, own);
+      own[batch] = i;
+      start[batch + i] = indexing::position(indexing::integer_at(starts, own), from[batch + i], part[batch + i]);
+    }
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const int batch = view(v.e).batch, sized = view(v.e).sizes.size();
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(to, [&](const std::int64_t* at) {
+      std::int64_t start[shape::max_rank], source[shape::max_rank];
+      start_of(*v.in[1], batch, sized, from, to, at, start);
+      indexing::own_index(from, batch, at, source);
+      for (int k = batch; k < from.rank; ++k) source[k] += start[k];
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+struct update_slice {
+  struct view {
+    int batch;
+    constexpr explicit view(int_list a) : batch(a.number(0)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
+    const int batch = view(t.attrs).batch;
+    typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
+    typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
+    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank,
+                    "update_slice: ranks");
+    shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
+    for (int i = batch; i < x.rank; ++i) {
+      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i],
+                      "update_slice: the piece does not fit");
+      to.push_back(x[i]);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent && t[1] == zero_tangent) return {zero_tangent};
+    vec<int> moved = s.operands;
+    for (int i = 0; i < 2; ++i) moved[i] = emit::instantiate_zeros(s.b, t[i], s.operands[i]);
+    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(3, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const int batch = view(s.e).batch, starts = s.operands[2];
+    const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
+    if (wanted[0]) {
+      const int none = emit::zeros_like(s.b, s.operands[1]);
+      r[0] = indexing::summed_to(s.b, emit::update_slice(s.b, ct[0], none, starts, batch), x);
+    }
+    if (wanted[1]) {
+      vec<std::int64_t> sizes;
+      for (int i = 0; i < s.b.shape(starts)[batch]; ++i) sizes.push_back(piece[batch + i]);
+      r[1] = indexing::summed_to(s.b, emit::dynamic_slice(s.b, ct[0], starts, sizes, batch), piece);
+    }
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1]), b.type(o[2])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[1]) return o[1];
+    if (from[1].shape.size() == 0 && to == from[0]) return o[0];
+    double x = 0, piece = 0;
+    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x)
+                                                                                            : -1;
+  }
+  static std::string print(const attributes& a) {
+    return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : "";
+  }
+  static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
+    const int batch = view(v.e).batch;
+    const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {
+      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
+                  &x.bytes[width * static_cast<std::size_t>(flat_index(x.type.shape, source))], width);
+    };
+    std::int64_t source[shape::max_rank], target[shape::max_rank];
+    for_each_index(to, [&](const std::int64_t* at) {
+      indexing::own_index(from, batch, at, source);
+      copy(*v.in[0], source, at);
+    });
+    shape each = piece;
+    for (int i = 0; i < batch; ++i) each[i] = to[i];
+    for_each_index(each, [&](const std::int64_t* at) {
+      dynamic_slice::start_of(*v.in[2], batch, sized, to, piece, at, target);
+      for (int i = 0; i < to.rank; ++i) target[i] += at[i];
+      indexing::own_index(piece, batch, at, source);
+      copy(*v.in[1], source, target);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
+                                         .type = rules::dynamic_slice::type,
+                                         .jvp = rules::dynamic_slice::jvp,
+                                         .vjp = rules::dynamic_slice::vjp,
+                                         .batch = rules::dynamic_slice::batch,
+                                         .simplify = rules::dynamic_slice::simplify,
+                                         .print = rules::dynamic_slice::print,
+                                         .evaluate = rules::dynamic_slice::evaluate,
+                                         .known = rules::known::handed_on,
+                                         .lanes = rules::lanes::same_places<1>,
+                                         .split = rules::split::along_batch<rules::dynamic_slice>};
+inline constexpr primitive update_slice{.name = "update_slice",
+                                        .type = rules::update_slice::type,
+                                        .jvp = rules::update_slice::jvp,
+                                        .vjp = rules::update_slice::vjp,
+                                        .batch = rules::dynamic_slice::batch,
+                                        .simplify = rules::update_slice::simplify,
+                                        .print = rules::update_slice::print,
+                                        .evaluate = rules::update_slice::evaluate,
+                                        .known = rules::update_slice::known,
+                                        .lanes = rules::lanes::same_places<2>,
+                                        .split = rules::split::along_batch<rules::update_slice>,
+                                        .in_place = true};
+}
+namespace emit {
+constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
+  attributes a;
+  a.ints = {batch};
+  a.ints.append(sizes);
+  return b.add1(prim::dynamic_slice, {x, starts}, a);
+}
+constexpr int update_slice(builder& b, int x, int piece, int starts, int batch) {
+  attributes a;
+  a.ints = {batch};
+  return b.add1(prim::update_slice, {x, piece, starts}, a);
+}
+}
+
+namespace detail {
+template <std::int64_t... Sizes>
+struct sizes {};
+
+template <class A, class Sizes, class... I>
+struct dynamic_part : not_arrays<A, I...> {};
+template <Array A, std::int64_t... Size, class... I>
+  requires(!(Placed<I> || ...))
+struct dynamic_part<A, sizes<Size...>, I...> {
+  static constexpr int given = static_cast<int>(sizeof...(Size));
+  static constexpr std::int64_t size(int i) {
+    const std::int64_t list[] = {Size..., 0};
+    return list[i];
+  }
+  static constexpr auto misuse() {
+    if constexpr (!(Position<I> && ...)) {
+      return error::needs_integer_values{};
+    } else if constexpr (given == 0 || given > A::rank || given != static_cast<int>(sizeof...(I))) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::slice_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < given; ++i)
+      if (size(i) < 0 || size(i) > A::shape[i]) return false;
+    return true;
+  }
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    for (int i = 0; i < given && i < s.rank; ++i) s[i] = size(i);
+    return s;
+  }();
+};
+template <class A, class Sizes, class... I>
+concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), no_misuse>;
+
+template <class A, class B, class... I>
+struct replaced_part : not_arrays<A, B, I...> {};
+template <Array A, Array B, class... I>
+  requires(!(Placed<I> || ...))
+struct replaced_part<A, B, I...> {
+  static constexpr int given = static_cast<int>(sizeof...(I));
+  static constexpr auto misuse() {
+    if constexpr (!(Position<I> && ...)) {
+      return error::needs_integer_values{};
+    } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (A::rank != B::rank || given == 0 || given > A::rank) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::slice_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i < given ? B::shape[i] > A::shape[i] : B::shape[i] != A::shape[i]) return false;
+    return true;
+  }
+};
+template <class A, class B, class... I>
+concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), no_misuse>;
+
+template <class>
+inline constexpr std::int64_t one_for = 1;
+template <class A, class... I>
+concept DynamicallyIndexable = DynamicallySliceable<A, sizes<one_for<I>...>, I...>;
+}
+
+template <std::int64_t... Sizes, class A, class... I>
+  requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+constexpr auto dynamic_slice(const A& x, const I&... i) {
+  using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
+  tracing_builder& b = detail::tape_among(x, i...);
+  return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
+}
+template <std::int64_t... Sizes, class A, class... I,
+          class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
+
+template <class A, class B, class... I>
+  requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
+constexpr A update_slice(const A& x, const B& piece, const I&... i) {
+  tracing_builder& b = detail::tape_among(x, piece, i...);
+  return A(detail::at(
+      b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
+}
+template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::Replaceable<A, B, I...>)
+Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
+
+template <class A, class... I>
+  requires(sizeof...(I) > 0 && detail::DynamicallyIndexable<A, I...>)
+constexpr auto index(const A& x, const I&... i) {
+  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
+  const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
+  return detail::unary<array_of<typename A::value_type, S>>(
+      part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+}
+template <class A, class... I,
+          class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::DynamicallyIndexable<A, I...>)
+Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
+
+DRX_SILENT(dynamic_slice)
+DRX_SILENT(update_slice)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct take {
+  struct view {
+    int axis, batch;
+    constexpr view(int at, int batch_axes) : axis(at), batch(batch_axes) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, indices = t.operands[1].shape;
+    const auto [axis, batch] = view(t.attrs);
+    typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
+    typing::require(batch <= axis && axis < x.rank, "take: no such axis");
+    typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
+    shape to = indexing::common_batch(x, indices, batch);
+    for (int i = batch; i < axis; ++i) to.push_back(x[i]);
+    for (int i = batch; i < indices.rank; ++i) to.push_back(indices[i]);
+    for (int i = axis + 1; i < x.rank; ++i) to.push_back(x[i]);
+    typing::require(x[axis] > 0 || to.size() == 0, "take: from an axis without elements");
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    const auto [axis, batch] = view(s.e);
+    const shape from = s.b.shape(s.operands[0]);
+    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from),
+            zero_tangent};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    view a(s.e);
+    ++a.axis;
+    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    if (!batched[0] && a.batch == 0 && a.axis == 1)
+      return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) return -1;
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    return emit::constant(b, type({from, a, {}})[0], x);
+  }
+  static std::string print(const attributes& a) {
+    const auto [axis, batch] = view(a);
+    return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
+  }
+  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at,
+                         std::int64_t* element) {
+    const int any = indices.type.shape.rank - batch;
+    std::int64_t which[shape::max_rank] = {};
+    indexing::own_index(indices.type.shape, batch, at, which);
+    for (int i = 0; i < any; ++i) which[batch + i] = at[axis + i];
+    for (int i = 0; i < axis; ++i) element[i] = at[i];
+    element[axis] = indexing::position(indexing::integer_at(indices, which), n);
+    for (int i = axis + 1; i < rank; ++i) element[i] = at[i - 1 + any];
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape;
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t element[shape::max_rank], source[shape::max_rank];
+      element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
+      indexing::own_index(from, batch, element, source);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+struct scatter {
+  struct view {
+    int axis, batch;
+    std::int64_t extent;
+    constexpr view(int at, int batch_axes, std::int64_t n) : axis(at), batch(batch_axes), extent(n) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1), a[2]) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch, extent};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
+    const auto [axis, batch, extent] = view(t.attrs);
+    const int any = indices.rank - batch;
+    typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
+    typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
+    typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
+    shape to = indexing::common_batch(indices, updates, batch);
+    for (int i = 0; i < any; ++i)
+      typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
+    for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
+    to.push_back(extent);
+    for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
+    typing::require(extent > 0 || updates.size() == 0, "scatter: into an axis without elements");
+    return {t.operands[1].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[1] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
+    const int taken = emit::take(s.b, ct[0], s.operands[0], view(s.e).axis, view(s.e).batch);
+    return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    view a(s.e);
+    ++a.axis;
+    if (!batched[0] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[1], x) || x != 0) return -1;
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    return emit::constant(b, type({from, a, {}})[0], 0);
+  }
+  static constexpr known_values known(const known_site& s) { return {s.operands[1].but_zero()}; }
+  static void evaluate(evaluation& v) {
+    const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
+    shape each = updates;
+    for (int i = 0; i < batch; ++i) each[i] = to[i];
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each_index(each, [&](const std::int64_t* at) {
+        std::int64_t element[shape::max_rank], source[shape::max_rank];
+        take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
+        indexing::own_index(updates, batch, at, source);
+        T& y = v.out[0].data<T>()[flat_index(to, element)];
+        y = wrapping_sum(y, v.in[1]->data<T>()[flat_index(updates, source)]);
+      });
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive take{.name = "take",
+                                .type = rules::take::type,
+                                .jvp = rules::take::jvp,
+                                .vjp = rules::take::vjp,
+                                .batch = rules::take::batch,
+                                .simplify = rules::take::simplify,
+                                .print = rules::take::print,
+                                .evaluate = rules::take::evaluate,
+                                .known = rules::known::handed_on,
+                                .lanes = rules::lanes::same_places<1>,
+                                .split = rules::split::along_batch<rules::take>};
+inline constexpr primitive scatter{.name = "scatter",
+                                   .type = rules::scatter::type,
+                                   .jvp = rules::scatter::jvp,
+                                   .vjp = rules::scatter::vjp,
+                                   .batch = rules::scatter::batch,
+                                   .simplify = rules::scatter::simplify,
+                                   .print = rules::take::print,
+                                   .evaluate = rules::scatter::evaluate,
+                                   .known = rules::scatter::known,
+                                   .split = rules::split::along_batch<rules::scatter>};
+}
+namespace emit {
+constexpr int take(builder& b, int x, int indices, int axis, int batch) {
+  return b.add1(prim::take, {x, indices}, prim::rules::take::view(axis, batch).make());
+}
+constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
+  return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
+}
+constexpr int sum_of_scattered(builder& b, int x) {
+  const entry* e = b.definition(x);
+  if (!e) return -1;
+  if (e->prim == &prim::add) {
+    const int left = e->operands[0], right = e->operands[1];
+    const entry* last = b.definition(right);
+    const int second = last && last->prim != &prim::add ? sum_of_scattered(b, right) : -1;
+    const int first = sum_of_scattered(b, left);
+    if (first < 0 && second < 0) return -1;
+    const int rest = first < 0 ? sum(b, left, {0}) : second < 0 ? sum(b, right, {0}) : second;
+    return first < 0 ? add(b, rest, second) : add(b, first, rest);
+  }
+  if (e->prim == &prim::scatter) {
+    const int indices = e->operands[0], updates = e->operands[1];
+    const auto [axis, batch, n] = prim::rules::scatter::view(*e);
+    if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
+    if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
+    return scatter(b, indices, updates, 0, 0, n);
+  }
+  if (e->prim == &prim::update_slice && prim::rules::update_slice::view(*e).batch == 1) {
+    const int piece = e->operands[1], starts = e->operands[2];
+    const shape rows = b.shape(piece), at = b.shape(starts);
+    double zero = 1;
+    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] ||
+        rows[0] != b.shape(x)[0])
+      return -1;
+    const int flat_starts = reshape(b, starts, make_shape(at[0]));
+    return scatter(b, flat_starts, reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
+  }
+  return -1;
+}
+constexpr vec<std::int64_t> exchanged_with_last(int axis, int last) {
+  vec<std::int64_t> swapped;
+  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
+  return swapped;
+}
+constexpr int take_along(builder& b, int x, int indices, int axis) {
+  const int last = b.shape(x).rank - 1;
+  const vec<std::int64_t> swapped = exchanged_with_last(axis, last);
+  const int swapped_x = transpose(b, x, swapped);
+  return transpose(b, take(b, swapped_x, transpose(b, indices, swapped), last, last), swapped);
+}
+constexpr int scatter_along(builder& b, int indices, int updates, int axis) {
+  const shape s = b.shape(updates);
+  const int last = s.rank - 1;
+  const vec<std::int64_t> swapped = exchanged_with_last(axis, last);
+  const int at = transpose(b, indices, swapped), moved = transpose(b, updates, swapped);
+  return transpose(b, scatter(b, at, moved, last, last, s[axis]), swapped);
+}
+}
+
+namespace detail {
+template <class X>
+concept Indices = IntegerArray<X> || IntegerLiteral<X>;
+
+template <class A, int Axis, class I, bool Along = false>
+struct taken : not_arrays<A, I> {};
+template <Array A, int Axis, class I, bool Along>
+  requires(!Placed<I>)
+struct taken<A, Axis, I, Along> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+  static constexpr shape indices = [] {
+    if constexpr (Array<I>) {
+      return I::shape;
+    } else {
+      return shape{};
+    }
+  }();
+  static constexpr auto misuse() {
+    if constexpr (!Indices<I>) {
+      return error::needs_integer_values{};
+    } else if constexpr (axis < 0 || axis >= A::rank) {
+      return error::axis_out_of_range{};
+    } else if constexpr (Along ? A::rank != indices.rank : A::rank - 1 + indices.rank > shape::max_rank) {
+      return error::wrong_rank{};
+    } else if constexpr (Along && !alike()) {
+      return error::extents_differ{};
+    } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
+      return error::slice_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr bool alike() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i != axis && A::shape[i] != indices[i]) return false;
+    return true;
+  }
+  static constexpr bool fits = std::is_same_v<decltype(misuse()), no_misuse>;
+  static constexpr shape value = [] {
+    if (!fits) return shape{};
+    if (Along) return indices;
+    shape s;
+    for (int i = 0; i < axis; ++i) s.push_back(A::shape[i]);
+    for (int i = 0; i < indices.rank; ++i) s.push_back(indices[i]);
+    for (int i = axis + 1; i < A::rank; ++i) s.push_back(A::shape[i]);
+    return s;
+  }();
+};
+template <class A, int Axis, class I, bool Along = false>
+concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
+
+template <class I>
+constexpr int indices_on(tracing_builder& b, const I& i) {
+  if constexpr (IntegerLiteral<I>) {
+    return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
+  } else {
+    return id_on(b, i);
+  }
+}
+
+template <class A, int Axis, class I, class U>
+constexpr auto scatter_misuse() {
+  if constexpr (!Takeable<A, Axis, I>) {
+    return taken<A, Axis, I>::misuse();
+  } else if constexpr (Placed<U>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<U>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::needs_numbers{};
+  } else if constexpr (!std::is_same_v<typename A::value_type, typename U::value_type>) {
+    return error::element_types_differ{};
+  } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
+    return error::extents_differ{};
+  } else {
+    return no_misuse{};
+  }
+}
+template <class A, int Axis, class I, class U>
+concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
+}
+
+template <int Axis = 0, class A, class I>
+  requires detail::Takeable<A, Axis, I>
+constexpr auto take(const A& x, const I& indices) {
+  using S = detail::taken<A, Axis, I>;
+  tracing_builder& b = detail::tape_among(x, indices);
+  return array_of<typename A::value_type, S>(
+      detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
+}
+template <int Axis = 0, class A, class I, class Why = decltype(detail::taken<A, Axis, I>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I>)
+Why take(const A&, const I&) = delete;  // drx: take<axis>(x, array of ints), the axis one of x's and with elements; of a placed value in a map
+
+template <int Axis = -1, class A, class I>
+  requires detail::Takeable<A, Axis, I, true>
+constexpr auto take_along(const A& x, const I& indices) {
+  using S = detail::taken<A, Axis, I, true>;
+  tracing_builder& b = detail::tape_among(x, indices);
+  return array_of<typename A::value_type, S>(
+      detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
+}
+template <int Axis = -1, class A, class I, class Why = decltype(detail::taken<A, Axis, I, true>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I, true>)
+Why take_along(const A&, const I&) = delete;  // drx: take_along<axis>(x, array of ints), of one shape but for the axis; of a placed value in a map
+
+template <int Axis = 0, class A, class I, class U>
+  requires detail::Scatterable<A, Axis, I, U>
+constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
+  using S = detail::taken<A, Axis, I>;
+  tracing_builder& b = detail::tape_among(x, indices, updates);
+  const int added =
+      emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
+  return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
+}
+template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
+Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
+
+DRX_SILENT(scatter_add)
+DRX_SILENT(take)
+DRX_SILENT(take_along)
+
+}
+
+namespace drx {
+namespace prim {
+template <bool Max, class T>
+constexpr bool beats(T x, T best) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return (Max ? x > best : x < best) | ((x != x) & (best == best));
+  } else {
+    return Max ? x > best : x < best;
+  }
+}
+namespace rules {
+template <bool Max>
+struct best_so_far : along_axis {
+  static constexpr auto known = rules::known::nothing;
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {along_axis::type(t)[0].with_type(dtype::int32)};
+  }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
+        std::int64_t here[shape::max_rank] = {};
+        for (int k = 0; k < s.rank; ++k) here[k] = at[k];
+        std::int64_t best = backwards ? s[axis] - 1 : 0;
+        const auto element = [&](std::int64_t k) {
+          here[axis] = k;
+          return v.in[0]->data<T>()[flat_index(s, here)];
+        };
+        for (std::int64_t k = best; k != at[axis] + (backwards ? -1 : 1); k += backwards ? -1 : 1)
+          if (beats<Max>(element(k), element(best))) best = k;
+        v.out[0].data<std::int32_t>()[i++] = static_cast<std::int32_t>(best);
+      });
+    });
+  }
+};
+template <class Rules>
+constexpr primitive best_so_far_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = rules::constant::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate,
+          .known = Rules::known,
+          .split = rules::split::whole};
+}
+}
+inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
+inline constexpr primitive smallest_so_far = rules::best_so_far_primitive<rules::best_so_far<false>>("smallest_so_far");
+namespace rules {
+template <bool Max>
+struct cumulative_extremum : along_axis {
+  static constexpr int positions(const rule_site& s) {
+    return s.b.add1(Max ? largest_so_far : smallest_so_far, {s.operands[0]}, s.e.attrs);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::take_along(s.b, t[0], positions(s), axis(s))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::scatter_along(s.b, positions(s), ct[0], axis(s))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      const T x = v.in[0]->data<T>()[i];
+      return before && !beats<Max>(x, *before) ? *before : x;
+    });
+  }
+};
+template <class Rules>
+constexpr primitive cumulative_extremum_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate,
+          .known = rules::known::handed_on,
+          .lanes = rules::lanes::same,
+          .split = rules::split::but_along<Rules>};
+}
+}
+inline constexpr primitive cummax = rules::cumulative_extremum_primitive<rules::cumulative_extremum<true>>("cummax");
+inline constexpr primitive cummin = rules::cumulative_extremum_primitive<rules::cumulative_extremum<false>>("cummin");
+}
+
+namespace detail {
+template <int Axis, direction To, class A>
+constexpr A so_far(const primitive& p, const A& x) {
+  return unary<A>(x, [&](builder& b, int id) {
+    return b.add1(p, {id}, prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make());
+  });
+}
+}
+
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::cummax, x); }
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::cummin, x); }
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
+
+DRX_SILENT(cummax)
+DRX_SILENT(cummin)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct cast {
+  struct view {
+    dtype type;
+    constexpr explicit view(dtype to) : type(to) {}
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {static_cast<std::int64_t>(type)};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].with_type(view(t.attrs).type)}; }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const bool floats = is_floating(view(s.e).type);
+    return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    const dtype from = s.b.type(s.operands[0]).type;
+    return {ct[0] == zero_tangent || !is_floating(from) ? zero_tangent : emit::cast(s.b, ct[0], from)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const dtype to = view(a).type;
+    if (b.type(o[0]).type == to) return o[0];
+    double x = 0;
+    if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
+    return -1;
+  }
+  static std::string print(const attributes& a) { return name_of(view(a).type); }
+  static constexpr known_values known(const known_site& s) {
+    return {s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero()};
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
+      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
+        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
+          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
+      });
+    });
+  }
+  template <class To, class From>
+  DRX_FN static constexpr To convert(From x) {
+    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2, end = -low;
+      constexpr From last = end - end / static_cast<From>(std::uint64_t{1} << std::numeric_limits<From>::digits);
+      constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
+      const From above = math::chosen(x > low, x, low);
+      const To inside = static_cast<To>(math::chosen(above < end, above, last));
+      const To is_number = static_cast<To>(-static_cast<To>(x == x)),
+               is_beyond = static_cast<To>(-static_cast<To>(x >= end));
+      return static_cast<To>(((inside & ~is_beyond) | (highest & is_beyond)) & is_number);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return x != From(0);
+    } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
+      return math::chosen(x, To(1), To(0));
+    } else {
+      return static_cast<To>(x);
+    }
+  }
+};
+struct stop_gradient {
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0]}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
+};
+}
+
+namespace prim {
+inline constexpr primitive cast{.name = "cast",
+                                .type = rules::cast::type,
+                                .jvp = rules::cast::jvp,
+                                .vjp = rules::cast::vjp,
+                                .batch = rules::cast::batch,
+                                .simplify = rules::cast::simplify,
+                                .print = rules::cast::print,
+                                .evaluate = rules::cast::evaluate,
+                                .known = rules::cast::known,
+                                .lanes = rules::lanes::same,
+                                .split = rules::split::by_element,
+                                .role = role::fused,
+                                .pointwise = true};
+inline constexpr primitive stop_gradient{.name = "stop_gradient",
+                                         .type = rules::stop_gradient::type,
+                                         .jvp = rules::stop_gradient::jvp,
+                                         .vjp = rules::stop_gradient::vjp,
+                                         .batch = rules::cast::batch,
+                                         .evaluate = rules::stop_gradient::evaluate,
+                                         .known = rules::known::handed_on,
+                                         .lanes = rules::lanes::batched,
+                                         .split = rules::split::by_element,
+                                         .role = role::alias,
+                                         .pointwise = true};
+}
+
+namespace emit {
+constexpr int cast(builder& b, int x, dtype type) {
+  return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
+}
+}
+
+template <Element T, class A>
+  requires(Array<A>)
+constexpr auto cast(const A& x) {
+  return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
+}
+template <class A>
+  requires(Array<A>)
+constexpr A stop_gradient(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::stop_gradient, {id}); });
+}
+template <class T, class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(stop_gradient)
+DRX_SILENT_OF_TYPE(cast)
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct comparison : boolean_result, not_differentiable {
+  static constexpr int arity = 2;
+  static constexpr bool accepts(dtype, int) { return true; }
+};
+struct equal : comparison {
+  static constexpr const char* name = "equal";
+  template <class T>
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x == y;
+  }
+  template <class T>
+  static bool reference(T x, T y) {
+    return x == y;
+  }
+};
+struct less : comparison {
+  static constexpr const char* name = "less";
+  template <class T>
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x < y;
+  }
+  template <class T>
+  static bool reference(T x, T y) {
+    return x < y;
+  }
+};
+struct less_equal : comparison {
+  static constexpr const char* name = "less_equal";
+  template <class T>
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x <= y;
+  }
+  template <class T>
+  static bool reference(T x, T y) {
+    return x <= y;
+  }
+};
+
+struct logical : boolean_result, not_differentiable {
+  static constexpr bool accepts(dtype t, int) { return t == dtype::boolean; }
+};
+struct logical_and : logical {
+  static constexpr const char* name = "and";
+  static constexpr int arity = 2;
+  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x & y; }
+  static bool reference(bool x, bool y) { return x && y; }
+};
+struct logical_or : logical {
+  static constexpr const char* name = "or";
+  static constexpr int arity = 2;
+  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x | y; }
+  static bool reference(bool x, bool y) { return x || y; }
+};
+struct logical_not : logical {
+  static constexpr const char* name = "not";
+  static constexpr int arity = 1;
+  DRX_INLINE static constexpr bool apply(bool x) { return !x; }
+  static bool reference(bool x) { return !x; }
+};
+
+}
+
+inline constexpr primitive equal = elementwise_primitive<rows::equal>();
+inline constexpr primitive less = elementwise_primitive<rows::less>();
+inline constexpr primitive less_equal = elementwise_primitive<rows::less_equal>();
+inline constexpr primitive logical_and = elementwise_primitive<rows::logical_and>();
+inline constexpr primitive logical_or = elementwise_primitive<rows::logical_or>();
+inline constexpr primitive logical_not = elementwise_primitive<rows::logical_not>();
+template <>
+struct row_of<&equal> : rows::equal {};
+template <>
+struct row_of<&less> : rows::less {};
+template <>
+struct row_of<&less_equal> : rows::less_equal {};
+template <>
+struct row_of<&logical_and> : rows::logical_and {};
+template <>
+struct row_of<&logical_or> : rows::logical_or {};
+template <>
+struct row_of<&logical_not> : rows::logical_not {};
+}
+
+namespace emit {
+constexpr int equal(builder& b, int x, int y) { return b.add1(prim::equal, {x, y}); }
+constexpr int less(builder& b, int x, int y) { return b.add1(prim::less, {x, y}); }
+}
+
+namespace detail {
+template <class A, class B>
+concept BooleanPair = Compatible<A, B> && std::is_same_v<common_element<A, B>, bool>;
+}
+
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator==(const A& a, const B& b) { return detail::comparison(prim::equal, a, b); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator<(const A& a, const B& b) { return detail::comparison(prim::less, a, b); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator<=(const A& a, const B& b) { return detail::comparison(prim::less_equal, a, b); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator>(const A& a, const B& b) { return detail::comparison(prim::less, b, a); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator>=(const A& a, const B& b) { return detail::comparison(prim::less_equal, b, a); }
+template <class A> requires(Array<A> && std::is_same_v<typename A::value_type, bool>)
+constexpr A operator!(const A& a) { return detail::elementwise<A, bool>(prim::logical_not, a); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator!=(const A& a, const B& b) { return !(a == b); }
+template <class A, class B> requires detail::BooleanPair<A, B>
+constexpr auto operator&&(const A& a, const B& b) { return detail::comparison(prim::logical_and, a, b); }
+template <class A, class B> requires detail::BooleanPair<A, B>
+constexpr auto operator||(const A& a, const B& b) { return detail::comparison(prim::logical_or, a, b); }
+
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator==(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator!=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator<(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator<=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator>(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator>=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
+Why operator&&(const A&, const B&) = delete;  // drx: compare first: (a > 0) && (b > 0)
+template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
+Why operator||(const A&, const B&) = delete;  // drx: compare first: (a > 0) || (b > 0)
+template <class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>>
+  requires((Array<A> && !std::is_same_v<typename A::value_type, bool>) || detail::PlacedOperands<A>)
+Why operator!(const A&) = delete;  // drx: compare first: !(a > 0); of a placed value in a map
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator==(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a == b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator!=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a != b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator<(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a < b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator<=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a <= b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator>(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a > b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator>=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a >= b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator&&(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a && b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a || b; }, x, y)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct matmul {
+  struct view {
+    bool transposes_first, transposes_second;
+    constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second};
+      return a;
+    }
+    [[nodiscard]] constexpr bool transposes(int operand) const {
+      return operand == 0 ? transposes_first : transposes_second;
+    }
+    [[nodiscard]] constexpr std::int64_t inner(const shape& x) const {
+      return x[transposes_first ? x.rank - 2 : x.rank - 1];
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, y = t.operands[1].shape;
+    typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
+    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
+    for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
+    const auto [tx, ty] = view(t.attrs);
+    const int r = x.rank;
+    typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
+    shape s = x;
+    s[r - 2] = x[tx ? r - 1 : r - 2];
+    s[r - 1] = y[ty ? r - 2 : r - 1];
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const auto [tx, ty] = view(s.e);
+    int r = zero_tangent;
+    if (t[0] != zero_tangent) r = term(s, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, term(s, s.operands[0], t[1], tx, ty));
+    return {r};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(2, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const auto [tx, ty] = view(s.e);
+    const int x = s.operands[0], y = s.operands[1], g = ct[0];
+    if (wanted[0]) r[0] = tx ? term(s, y, g, ty, true) : term(s, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? term(s, g, x, true, tx) : term(s, x, g, !tx, false);
+    return r;
+  }
+  static constexpr int term(const rule_site& s, int x, int y, bool transpose_x, bool transpose_y) {
+    if (s.e.prim == azmatmul_ptr()) return written(s.b, *s.e.prim, x, y, transpose_x, transpose_y);
+    return emit::times_matrix(s.b, x, y, transpose_x, transpose_y);
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const auto [tx, ty] = view(s.e);
+    int x = s.operands[0], y = s.operands[1];
+    if (batched[0] && !batched[1] && !tx &&
+        s.b.shape(y).rank == 2) {
+      const shape from = s.b.shape(x);
+      const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
+      const int product = written(s.b, *s.e.prim, tall, y, false, ty);
+      return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
+    }
+    const shape right = s.b.shape(y);
+    const bool one_row =
+        s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 &&
+        one_row) {
+      const std::int64_t k = right[ty ? 2 : 1];
+      const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
+      return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
+    }
+    if (!batched[0]) x = emit::repeated(s.b, x, n);
+    if (!batched[1]) y = emit::repeated(s.b, y, n);
+    return {written(s.b, *s.e.prim, x, y, tx, ty)};
+  }
+  static constexpr bool is_of_vectors(const tape& t, const entry& product) {
+    const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
+    return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
+  }
+  static constexpr entry_cost cost(const tape& t, const entry& e) {
+    const shape x = t.values[e.operands[0]].shape;
+    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * view(e).inner(x)),
+            .suits_lanes = !is_of_vectors(t, e)};
+  }
+  static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
+    return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *matmul_ptr(), o, a);
+  }
+  static constexpr const primitive* matmul_ptr();
+  static constexpr const primitive* azmatmul_ptr();
+  static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
+    vec<int> operands = o;
+    view product(a);
+    bool changed = false;
+    for (int i = 0; i < 2; ++i) {
+      const entry* e = b.definition(operands[i]);
+      if (!e || !swaps_last_two(*e)) continue;
+      operands[i] = e->operands[0];
+      bool& transposes = i == 0 ? product.transposes_first : product.transposes_second;
+      transposes = !transposes;
+      changed = true;
+    }
+    return changed ? b.add1(p, operands, product.make()) : -1;
+  }
+  static constexpr bool swaps_last_two(const entry& e) {
+    if (e.prim != &prim::transpose) return false;
+    const int_list from = transpose::view(e).permutation;
+    const int r = from.size();
+    for (int i = 0; i < r - 2; ++i)
+      if (from[i] != i) return false;
+    return r >= 2 && from[r - 2] == r - 1;
+  }
+  static std::string print(const attributes& a) {
+    return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
+  }
+  static constexpr known_values known(const known_site& s) {
+    known_value r = s.operands[0] * s.operands[1];
+    r.not_negative = r.not_negative || patterns::is_squared_norm(s.definition, s.e);
+    return {r};
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    builder& b = s.b;
+    const int p = s.operands[0], q = s.operands[1];
+    const shape x = b.shape(p), y = b.shape(q);
+    const bool px = s.in_lanes[0], py = s.in_lanes[1];
+    if (x.rank != 2 + px) return {};
+    const auto [tx, ty] = view(s.e);
+    const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
+    if (px && !py && rows == 1) {
+      const int product = emit::matmul(b, q, emit::reshape(b, p, make_shape(inner, s.n)), !ty, false);
+      return {emit::reshape(b, product, make_shape(1, columns, s.n))};
+    }
+    if (!px && py && (columns == 1 || !ty)) {
+      const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
+      return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
+    }
+    if (inner == 1) return {outer_product_in_lanes(s, rows, columns)};
+    return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
+  }
+  static constexpr int outer_product_in_lanes(const lane_site& s, std::int64_t rows, std::int64_t columns) {
+    const shape all = make_shape(rows, columns, s.n);
+    const int left = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(0), make_shape(rows, 1, s.n)), all);
+    const int right = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(1), make_shape(1, columns, s.n)), all);
+    return elementwise(s.b, *s.e.prim, left, right);
+  }
+  static constexpr int elementwise(builder& b, const primitive& p, int x, int y) {
+    return &p == matmul_ptr() ? emit::mul(b, x, y) : emit::azmul(b, x, y);
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    constexpr int whole = split_site::whole;
+    const bool tx = view(s.e).transposes_first, ty = view(s.e).transposes_second;
+    const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
+    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2,
+              columns = ty ? r - 2 : r - 1;
+    const auto multiply = [&](int ax, int ay) { return written(s.b, *s.e.prim, s.at(0, ax), s.at(1, ay), tx, ty); };
+    if (x == inner_x || y == inner_y)
+      return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};
+    const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
+    if (batch_x || batch_y) {
+      const int k = batch_x ? x : y;
+      return {{multiply(k, k), k}};
+    }
+    if (x == rows) return {{multiply(rows, whole), r - 2}};
+    if (y == columns) return {{multiply(whole, columns), r - 1}};
+    return {{multiply(whole, whole), whole}};
+  }
+  static void evaluate(evaluation& v) { add_products<false>(v); }
+  template <bool ZeroWins>
+  static void add_products(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) { add_products_of<T, ZeroWins>(v); });
+  }
+  template <class T, bool ZeroWins>
+  static void add_products_of(evaluation& v) {
+    using wide = std::conditional_t<std::is_same_v<T, float>, double,
+                                    std::conditional_t<std::is_same_v<T, double>, long double, T>>;
+    const auto [tx, ty] = view(v.e);
+    const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
+    const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
+    const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
+    for (std::int64_t b = 0; b < batches; ++b) {
+      const T* p = v.in[0]->data<T>() + b * m * k;
+      const T* q = v.in[1]->data<T>() + b * k * n;
+      T* r = v.out[0].data<T>() + b * m * n;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          auto total = static_cast<wide>(r[i * n + j]);
+          for (std::int64_t l = 0; l < k; ++l) {
+            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]),
+                       c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
+            if (ZeroWins && (a == 0 || c == 0)) continue;
+            if constexpr (std::is_integral_v<T>) {
+              total = wrapping_product_sum(a, c, total);
+            } else {
+              total += a * c;
+            }
+          }
+          r[i * n + j] = static_cast<T>(total);
+        }
+    }
+  }
+};
+struct azmatmul : matmul {
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *azmatmul_ptr(), o, a);
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
+    const auto [tx, ty] = view(s.e);
+    if (x.rank != 2 + s.in_lanes[0] || x[tx ? 0 : 1] != 1) return {};
+    return {outer_product_in_lanes(s, x[tx ? 1 : 0], y[ty ? 0 : 1])};
+  }
+  static void evaluate(evaluation& v) { add_products<true>(v); }
+};
+struct matmul_undecided : matmul {
+  static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
+    const shape s = to.shape;
+    const int r = s.rank;
+    return is_floating(to.type) && (view(a).inner(x.shape) == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *in_doubt_ptr(), o, a);
+  }
+  static constexpr const primitive* in_doubt_ptr();
+  static void evaluate(evaluation& v) { add_products<true>(v); }
+};
+}
+
+namespace prim {
+inline constexpr primitive matmul{.name = "matmul",
+                                  .type = rules::matmul::type,
+                                  .jvp = rules::matmul::jvp,
+                                  .vjp = rules::matmul::vjp,
+                                  .batch = rules::matmul::batch,
+                                  .simplify = rules::matmul::simplify,
+                                  .print = rules::matmul::print,
+                                  .evaluate = rules::matmul::evaluate,
+                                  .known = rules::matmul::known,
+                                  .lanes = rules::matmul::lanes,
+                                  .split = rules::matmul::split,
+                                  .cost = rules::matmul::cost};
+inline constexpr primitive azmatmul{.name = "azmatmul",
+                                    .type = rules::matmul::type,
+                                    .jvp = rules::matmul::jvp,
+                                    .vjp = rules::matmul::vjp,
+                                    .batch = rules::matmul::batch,
+                                    .simplify = rules::azmatmul::simplify,
+                                    .print = rules::matmul::print,
+                                    .evaluate = rules::azmatmul::evaluate,
+                                    .known = rules::matmul::known,
+                                    .lanes = rules::azmatmul::lanes,
+                                    .split = rules::matmul::split,
+                                    .cost = rules::matmul::cost};
+inline constexpr primitive matmul_undecided{.name = "matmul?",
+                                            .type = rules::matmul::type,
+                                            .jvp = rules::matmul::jvp,
+                                            .vjp = rules::matmul::vjp,
+                                            .batch = rules::matmul::batch,
+                                            .simplify = rules::matmul_undecided::simplify,
+                                            .print = rules::matmul::print,
+                                            .evaluate = rules::matmul_undecided::evaluate,
+                                            .known = rules::matmul::known,
+                                            .split = rules::split::whole};
+constexpr bool is_matrix_product(const primitive* p) { return p == &matmul || p == &azmatmul; }
+constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
+constexpr const primitive* rules::matmul::azmatmul_ptr() { return &prim::azmatmul; }
+constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
+}
+namespace patterns {
+constexpr bool is_squared_norm(const definitions& d, const entry& e) {
+  const shape s = d.t.values[e.results[0]].shape;
+  return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 &&
+         behind(d, e.operands[0], prim::reshape) == behind(d, e.operands[1], prim::reshape);
+}
+}
+namespace emit {
+constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
+}
+constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  using rules = prim::rules::matmul_undecided;
+  const attributes a = rules::view(transpose_x, transpose_y).make();
+  const vec<abstract_value> operands{b.type(x), b.type(y)};
+  return b.add1(
+      rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
+      a);
+}
+}
+
+namespace detail {
+template <class A, class B>
+struct product {
+  static constexpr auto misuse() { return error::not_a_value_of_drx{}; }
+};
+template <Array A, Array B>
+struct product<A, B> {
+  static constexpr bool row = A::rank == 1, column = B::rank == 1;
+  static constexpr shape left = row ? make_shape(1, A::shape[0]) : A::shape;
+  static constexpr shape right = column ? make_shape(B::shape[0], 1) : B::shape;
+  static constexpr auto misuse() {
+    if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+      return error::element_types_differ{};
+    } else if constexpr (A::rank == 0 || B::rank == 0) {
+      return error::wrong_rank{};
+    } else if constexpr (left[left.rank - 1] != right[right.rank - 2]) {
+      return error::inner_extents_differ{};
+    } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
+      return error::extents_differ{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr shape batch_of(const shape& s) {
+    shape batch;
+    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
+    return batch;
+  }
+  static constexpr shape batch() { return broadcast_shapes(batch_of(left), batch_of(right)); }
+  static constexpr shape matrices(std::int64_t m, std::int64_t n) {
+    shape s = batch();
+    s.push_back(m);
+    s.push_back(n);
+    return s;
+  }
+  static constexpr shape value_of() {
+    shape s = batch();
+    if (!row) s.push_back(left[left.rank - 2]);
+    if (!column) s.push_back(right[right.rank - 1]);
+    return s;
+  }
+  static constexpr shape value = std::is_same_v<decltype(misuse()), no_misuse> ? value_of() : shape{};
+};
+template <class A, class B>
+concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
+}
+
+template <class A, class B>
+  requires detail::Multipliable<A, B>
+constexpr auto matmul(const A& x, const B& y) {
+  using P = detail::product<A, B>;
+  using T = typename A::value_type;
+  constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
+  tracing_builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
+  int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
+  int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
+  if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {
+    p = emit::reshape(b, p, make_shape(P::batch_of(P::left).size() * m, k));
+    q = emit::reshape(b, q, make_shape(k, n));
+  } else {
+    p = emit::broadcast_to(b, p, P::matrices(m, k));
+    q = emit::broadcast_to(b, q, P::matrices(k, n));
+  }
+  using R = array_of<T, P>;
+  return R(detail::at(b, emit::reshape(b, emit::matmul(b, p, q, false, false), R::shape)));
+}
+template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
+  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
+Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
+template <class A, class B, class Why = detail::no_array_t<A, B>>
+  requires detail::NoArrays<A, B>
+Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+
+template <class A, class B>
+  requires detail::Multipliable<A, B>
+constexpr auto dot(const A& x, const B& y) {
+  return matmul(x, y);
+}
+template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
+  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
+Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
+template <class A, class B, class Why = error::array_operation_on_a_placed_value>
+  requires detail::PlacedOperands<A, B>
+Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
+
+DRX_SILENT(dot)
+DRX_SILENT(matmul)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct over_axes {
+  struct view {
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+    [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
+    [[nodiscard]] constexpr bool are_neighbours() const {
+      return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1;
+    }
+  };
+  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
+    shape r;
+    for (int i = 0; i < s.rank; ++i)
+      if (axes.find(i) < 0) r.push_back(s[i]);
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto& x = t.operands[0];
+    for (int i = 0; i < t.attrs.ints.size(); ++i)
+      typing::require(
+          t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+          "reduction: the axes are not ascending and in range");
+    typing::require(x.type != dtype::boolean, "reduction: of bool");
+    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    attributes a = s.e.attrs;
+    for (auto& axis : a.ints) ++axis;
+    return {s.b.add1(*s.e.prim, s.operands, a)};
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
+  static std::string print(const attributes& a) { return list_of(a.ints); }
+  static constexpr int spread(builder& b, int y, shape x,
+                              const vec<std::int64_t>& axes) {
+    shape kept = x;
+    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
+    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int k = s.axis(0), part = s.b.add1(*s.e.prim, {s.operand(0)}, s.e.attrs);
+    const int_list over = view(s.e).axes;
+    if (k == split_site::whole || !over.contains(k)) {
+      int left = k;
+      for (auto a : over) left -= k != split_site::whole && a < k;
+      return {{part, left}};
+    }
+    return {{emit::over_axes(s.b, *s.e.prim, s.from_shards(part), {0}), split_site::whole}};
+  }
+  template <class F>
+  static void fold(evaluation& v, F f, bool from_zero) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      using wide =
+          std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+      std::vector<wide> total(static_cast<std::size_t>(to.size()));
+      for (std::size_t j = 0; j < total.size(); ++j)
+        total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
+      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
+      std::int64_t i = 0;
+      for_each_index(from, [&](const std::int64_t* at) {
+        std::int64_t target[shape::max_rank] = {};
+        int k = 0;
+        for (int axis = 0; axis < from.rank; ++axis)
+          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
+        const auto j = static_cast<std::size_t>(flat_index(to, target));
+        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
+        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
+        begun[j] = 1;
+      });
+      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
+    });
+  }
+};
+struct sum : over_axes {
+  static constexpr known_values known(const known_site& s) {
+    known_value r = s.operands[0];
+    const bool some = s.type(s.e.operands[0]).shape.size() > 0;
+    r.not_zero =
+        some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
+    return {r};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) {
+      const int product = over_outer_products(b, o[0], a);
+      if (product >= 0) return product;
+      const int squares = of_squared_outer_product(b, o[0], a);
+      if (squares >= 0) return squares;
+      const int inner = inside_of_reshape(b, o[0], a);
+      if (inner >= 0) return inner;
+      const bool first = view(a).is_only(0);
+      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
+      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
+    }
+    const shape to = reduced(b.shape(o[0]), a.ints);
+    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
+    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
+  }
+  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
+    const int from = e->operands[0];
+    const shape before = b.shape(from), after = b.shape(x);
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0)
+      return -1;
+    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
+  }
+  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || !prim::is_matrix_product(e->prim) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
+    const auto [tx, ty] = matmul::view(*e);
+    const int p = e->operands[0], q = e->operands[1];
+    const shape from = b.shape(x), ps = b.shape(p);
+    const std::int64_t inner = ps[tx ? 1 : 2];
+    const bool of_rows = tx && !ty;
+    const primitive& product = *e->prim;
+    if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
+    const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
+              rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
+    return matmul::written(b, product, columns, rows, true, false);
+  }
+  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
+    const entry* square = b.definition(x);
+    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 ||
+        b.shape(x).rank != 2)
+      return -1;
+    const entry* e = b.definition(square->operands[0]);
+    if (!e || !prim::is_matrix_product(e->prim)) return -1;
+    const int p = e->operands[0], q = e->operands[1];
+    const primitive& product = *e->prim;
+    if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
+    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
+    return matmul::elementwise(b, product, left, right);
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);
+  }
+};
+template <bool Max>
+struct extremum : over_axes {
+  static constexpr auto known = rules::known::handed_on;
+  static constexpr vec<abstract_value> type(const typing& t) {
+    for (auto axis : t.attrs.ints)
+      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
+    return over_axes::type(t);
+  }
+  static constexpr int winners(const rule_site& s) {
+    const int x = s.operands[0];
+    const shape from = s.b.shape(x);
+    const int hit =
+        emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
+    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const int spread_ct = spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints);
+    return {emit::times(s.b, spread_ct, winners(s))};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
+  }
+};
+}
+
+namespace prim {
+template <class Rules>
+constexpr primitive reduction_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate,
+          .known = Rules::known,
+          .lanes = rules::lanes::same,
+          .split = rules::over_axes::split};
+}
+inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
+inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
+inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
+constexpr bool is_fold(const primitive* p) { return p == &sum || p == &max_over || p == &min_over; }
+}
+
+namespace emit {
+constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes) {
+  attributes a;
+  a.ints = axes;
+  return b.add1(reduction, {x}, a);
+}
+constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) { return over_axes(b, prim::sum, x, axes); }
+}
+
+namespace detail {
+template <class A, int... Axes>
+struct reduced_axes {
+  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
+  static constexpr bool has([[maybe_unused]] int axis) {
+    return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...);
+  }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i)
+      if (!has(i)) s.push_back(A::shape[i]);
+    return s;
+  }();
+  static constexpr vec<std::int64_t> list() {
+    vec<std::int64_t> v;
+    for (int i = 0; i < A::rank; ++i)
+      if (has(i)) v.push_back(i);
+    return v;
+  }
+};
+template <class A, int... Axes>
+constexpr auto reduce_axes(const primitive& p, const A& x) {
+  using axes = reduced_axes<A, Axes...>;
+  return unary<array_of<typename A::value_type, axes>>(
+      x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
+}
+template <class A, int... Axes>
+concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
+template <class A, int... Axes>
+constexpr auto reduction_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+    return error::element_types_differ{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int... Axes>
+concept Misreduced = (Array<A> || Placed<A>) && !Reducible<A, Axes...>;
+}
+
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto mean(const A& x) {
+  using T = mean_element<typename A::value_type>;
+  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
+  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
+}
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
+Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
+Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
+
+DRX_SILENT(max)
+DRX_SILENT(mean)
+DRX_SILENT(min)
+DRX_SILENT(sum)
+
+}
+
+namespace drx::prim {
+namespace rules {
+template <bool Max>
+struct arg_extremum : over_axes {
+  static constexpr auto known = rules::known::nothing;
+  static constexpr auto jvp = rules::constant::jvp;
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value reduced = over_axes::type(t)[0];
+    typing::require(t.attrs.ints.size() == 1, "argmax or argmin: not along one axis");
+    typing::require(t.operands[0].shape[static_cast<int>(t.attrs.ints[0])] > 0,
+                    "argmax or argmin along an axis without elements");
+    return {reduced.with_type(dtype::int32)};
+  }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const abstract_value x = b.type(o[0]);
+    if (x.shape[view(a.ints).axes.number(0)] != 1) return -1;
+    return emit::constant(b, x.with_shape(reduced(x.shape, a.ints)).with_type(dtype::int32), 0);
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    return view(s.e).axes.contains(s.axis(0)) ? rules::split::whole(s) : over_axes::split(s);
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const int axis = view(v.e).axes.number(0);
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      for_each_index(to, [&, i = 0](const std::int64_t* at) mutable {
+        std::int64_t here[shape::max_rank] = {};
+        for (int k = 0; k < to.rank; ++k) here[k < axis ? k : k + 1] = at[k];
+        const auto element = [&](std::int64_t k) {
+          here[axis] = k;
+          return v.in[0]->data<T>()[flat_index(from, here)];
+        };
+        std::int64_t best = 0;
+        for (std::int64_t k = 1; k < from[axis]; ++k)
+          if (beats<Max>(element(k), element(best))) best = k;
+        v.out[0].data<std::int32_t>()[i++] = static_cast<std::int32_t>(best);
+      });
+    });
+  }
+};
+template <class Rules>
+constexpr primitive arg_extremum_primitive(const char* name) {
+  primitive p = reduction_primitive<Rules>(name);
+  p.split = Rules::split;
+  return p;
+}
+}
+inline constexpr primitive argmax = rules::arg_extremum_primitive<rules::arg_extremum<true>>("argmax");
+inline constexpr primitive argmin = rules::arg_extremum_primitive<rules::arg_extremum<false>>("argmin");
+}
+
 namespace drx {
 namespace prim::rules {
 struct broadcast {
@@ -3594,129 +7154,6 @@ DRX_SILENT_OF_TYPE(broadcast)
 
 }
 
-namespace drx {
-namespace prim::rules {
-struct broadcast_to {
-  struct view {
-    shape target;
-    constexpr explicit view(int_list a) {
-      for (auto n : a) target.push_back(n);
-    }
-  };
-  static constexpr shape target(const attributes& a) { return view(a).target; }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape to = target(t.attrs), from = t.operands[0].shape;
-    typing::require(from.rank <= to.rank && broadcastable(from, to) && broadcast_shapes(from, to) == to,
-                    "broadcast_to: the shapes do not fit");
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct,
-                                const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
-    vec<std::int64_t> axes;
-    for (int i = 0; i < to.rank; ++i) {
-      const int j = i - (to.rank - from.rank);
-      if (j < 0 || (from[j] == 1 && to[i] != 1)) axes.push_back(i);
-    }
-    return {emit::reshape(s.b, emit::sum(s.b, ct[0], axes), from)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
-    shape aligned = make_shape(n);
-    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
-    for (int i = 1; i < from.rank; ++i) aligned.push_back(from[i]);
-    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_front(to, n))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const shape to = target(a);
-    if (b.shape(o[0]) == to) return o[0];
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
-    const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr()) return emit::broadcast_to(b, e->operands[0], to);
-    return -1;
-  }
-  static constexpr const primitive* prim_ptr();
-  static constexpr vec<int> lanes(const lane_site& s) {
-    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
-    shape aligned;
-    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
-    for (int i = 0; i < from.rank; ++i) aligned.push_back(from[i]);
-    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_last(to, s.n))};
-  }
-  static constexpr vec<split_result> split(split_site& s) {
-    const int from = s.axis(0),
-              k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
-    return {{emit::broadcast_to(s.b, s.operand(0), s.part_of(s.whole_result().shape, k)), k}};
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(to, [&](const std::int64_t* at) {
-      std::int64_t source[shape::max_rank] = {};
-      for (int j = 0; j < from.rank; ++j) source[j] = from[j] == 1 ? 0 : at[j + to.rank - from.rank];
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive broadcast_to{.name = "broadcast_to",
-                                        .type = rules::broadcast_to::type,
-                                        .jvp = rules::broadcast_to::jvp,
-                                        .vjp = rules::broadcast_to::vjp,
-                                        .batch = rules::broadcast_to::batch,
-                                        .simplify = rules::broadcast_to::simplify,
-                                        .evaluate = rules::broadcast_to::evaluate,
-                                        .known = rules::known::handed_on,
-                                        .lanes = rules::broadcast_to::lanes,
-                                        .split = rules::broadcast_to::split,
-                                        .role = role::virtual_};
-constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
-}
-namespace emit {
-constexpr int broadcast_to(builder& b, int x, const shape& s) {
-  attributes a;
-  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
-  return b.add1(prim::broadcast_to, {x}, a);
-}
-}
-
-namespace detail {
-template <class A, std::int64_t... Extents>
-inline constexpr bool repeats_to = false;
-template <Array A, std::int64_t... Extents>
-inline constexpr bool repeats_to<A, Extents...> =
-    A::rank <= static_cast<int>(sizeof...(Extents)) && broadcastable(A::shape, make_shape(Extents...)) &&
-    broadcast_shapes(A::shape, make_shape(Extents...)) == make_shape(Extents...);
-}
-
-template <std::int64_t... Extents, class A>
-  requires detail::repeats_to<A, Extents...>
-constexpr auto broadcast_to(const A& x) {
-  using R = array<typename A::value_type, Extents...>;
-  tracing_builder& b = detail::tape_of(detail::ref_of(x));
-  const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
-  return R(detail::at(b, emit::broadcast_to(b, id, R::shape)));
-}
-template <std::int64_t... Extents, class A, class Why = error::shapes_do_not_broadcast>
-  requires(Array<A> && !detail::repeats_to<A, Extents...>)
-Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent of x must be 1 or the one asked for
-template <std::int64_t... Extents, class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
-
-DRX_SILENT(broadcast_to)
-
-}
-
 namespace drx::error {
 
 struct a_drx_scalar_is_not_converted_to_a_plain_number {};
@@ -3808,8 +7245,6 @@ DRX_FN constexpr auto select(bool condition, A yes, B no) {
 }
 
 }
-
-#include <cmath>
 
 #define DRX_STANDARD_TABLE(row)                                       \
   row(exp,    y)                                                      \
@@ -6028,539 +9463,6 @@ auto hessian_vector(const F& f, const std::array<T, N>& x, const std::array<T, N
 
 }
 
-namespace drx::math {
-
-inline constexpr double sin_limit = 131072;
-template <std::floating_point T>
-DRX_INLINE bool within_sin_limit(T x) {
-  return std::fabs(x) <= T(sin_limit);
-}
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(exp)
-DRX_FORWARD(exp2)
-DRX_FORWARD(expm1)
-DRX_FORWARD(log)
-DRX_FORWARD(log1p)
-DRX_FORWARD(tanh)
-DRX_FORWARD(sin)
-DRX_FORWARD(cos)
-DRX_FORWARD(tan)
-#undef DRX_FORWARD
-template <std::floating_point T>
-DRX_INLINE T sin_near(T x) {
-  return std::sin(x);
-}
-template <std::floating_point T>
-DRX_INLINE T cos_near(T x) {
-  return std::cos(x);
-}
-template <std::floating_point T>
-DRX_INLINE T tan_near(T x) {
-  return std::tan(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sigmoid_begin(T x) {
-  return std::exp(-std::fabs(x));
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid_end(T z, T x) {
-  return (x < 0 ? z : T(1)) / (1 + z);
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid(T x) {
-  return sigmoid_end(sigmoid_begin(x), x);
-}
-template <std::floating_point T>
-DRX_INLINE T tanh_begin(T x) {
-  return std::tanh(x);
-}
-template <std::floating_point T>
-DRX_INLINE T tanh_end(T y, T) {
-  return y;
-}
-
-#else
-
-namespace detail {
-
-template <class T>
-struct format;
-
-template <>
-struct format<float> {
-  using bits = std::uint32_t;
-  static constexpr int mantissa = 23;
-  static constexpr bits bias = 127;
-  static constexpr float magic = 0x1.8p23f;
-  static constexpr float ln2_hi = 0x1.62ep-1f, ln2_lo = 0x1.0bfbe8p-15f;
-  static constexpr float exp_min = -104, exp_max = 89, expm1_min = -18, tanh_max = 10;
-};
-
-template <>
-struct format<double> {
-  using bits = std::uint64_t;
-  static constexpr int mantissa = 52;
-  static constexpr bits bias = 1023;
-  static constexpr double magic = 0x1.8p52;
-  static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
-  static constexpr double exp_min = -746, exp_max = 710, expm1_min = -38, tanh_max = 20;
-};
-
-template <class T>
-using bits_t = typename format<T>::bits;
-
-template <class To, class From>
-DRX_INLINE constexpr To cast(From x) {
-  return __builtin_bit_cast(To, x);
-}
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
-[[gnu::used]] inline std::uint32_t no_bits_of_float = 0;
-[[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
-template <class T>
-DRX_INLINE T as_rounded(T x) {
-  if constexpr (std::same_as<T, float>)
-    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
-  else
-    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
-}
-#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && \
-    defined(__x86_64__)
-template <class T>
-DRX_INLINE T as_rounded(T x) {
-  return __arithmetic_fence(x);
-}
-#else
-template <class T>
-DRX_INLINE T as_rounded(T x) {
-  return x;
-}
-#endif
-
-template <class T>
-DRX_INLINE constexpr T blend(bits_t<T> mask, T yes, T no) {
-  using U = bits_t<T>;
-  return cast<T>((cast<U>(yes) & mask) | (cast<U>(no) & ~mask));
-}
-template <class T>
-DRX_INLINE constexpr T select(bool condition, T yes, T no) {
-  return blend(bits_t<T>{0} - static_cast<bits_t<T>>(condition), yes, no);
-}
-
-template <class T>
-inline constexpr bits_t<T> sign_bit = bits_t<T>{1} << (sizeof(T) * 8 - 1);
-
-template <class T>
-DRX_INLINE constexpr T magnitude(T x) {
-  return cast<T>(cast<bits_t<T>>(x) & ~sign_bit<T>);
-}
-
-template <class T>
-DRX_INLINE constexpr T with_sign_of(T x, T sign) {
-  return cast<T>((cast<bits_t<T>>(x) & ~sign_bit<T>) | (cast<bits_t<T>>(sign) & sign_bit<T>));
-}
-template <class T>
-DRX_INLINE constexpr T clamp(T x, T low, T high) {
-  x = select(x < low, low, x);
-  return select(x > high, high, x);
-}
-
-template <class T>
-DRX_INLINE T fma(T a, T b, T c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  if constexpr (std::same_as<T, float>)
-    return __builtin_fmaf(a, b, c);
-  else
-    return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
-template <class T>
-DRX_INLINE T horner(T, T c) {
-  return c;
-}
-template <class T, class... C>
-DRX_INLINE T horner(T x, T c0, T c1, C... c) {
-  return fma(x, horner(x, c1, c...), c0);
-}
-
-template <class T>
-DRX_INLINE T exp_series(T r) {
-  if constexpr (std::same_as<T, float>)
-    return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
-  else
-    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367,
-                  0.0013888888888866657868, 0.00019841269886266287934, 0.000024801587360873566846,
-                  2.7557244061778923815e-6, 2.7557242510008704365e-7, 2.5109090490605079179e-8,
-                  2.0924515921565005393e-9);
-}
-
-template <class T>
-struct exp_parts {
-  T r, lost;
-  bits_t<T> n;
-};
-
-template <class T>
-DRX_INLINE exp_parts<T> exp_split(T x) {
-  using F = format<T>;
-  const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
-  const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
-  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))),
-          cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
-}
-
-template <class T>
-DRX_INLINE T scaled(T y, bits_t<T> n) {
-  using F = format<T>;
-  const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
-  return as_rounded(y * cast<T>(half << F::mantissa)) * cast<T>((both - half) << F::mantissa);
-}
-
-template <class T>
-DRX_INLINE T exp_join(T r, bits_t<T> n) {
-  return scaled(1 + fma(r * r, exp_series(r), r), n);
-}
-
-template <class T>
-DRX_INLINE T half_expm1(T x) {
-  using F = format<T>;
-  const exp_parts<T> e = exp_split(x);
-  const T q = e.r + fma(e.r * e.r, exp_series(e.r), e.lost);
-  const T scale = cast<T>((e.n + (F::bias - 1)) << F::mantissa);
-  return fma(scale, q, as_rounded(scale - T(0.5)));
-}
-
-template <class T>
-DRX_INLINE T half_expm1_twice(T x) {
-  using F = format<T>;
-  const T rounded = as_rounded(fma(x, T(2 * 1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
-  const T exact = as_rounded(fma(n, -F::ln2_hi / 2, x)), r = as_rounded(fma(n, -F::ln2_lo / 2, exact));
-  const T r2 = r * r;
-  T q;
-  if constexpr (std::same_as<T, float>) {
-    q = fma(r2, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
-  } else {
-    const T r4 = r2 * r2;
-    const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
-    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405),
-                         horner(r, 0.04444444444437331, 0.012698412727210425));
-    const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
-    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
-  }
-  const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
-  return fma(scale, q, as_rounded(fma(scale, T(0.5), T(-0.5))));
-}
-
-template <class T>
-struct log_parts {
-  T k, m;
-};
-
-template <class T>
-DRX_INLINE log_parts<T> log_split(T x) {
-  using F = format<T>;
-  using U = bits_t<T>;
-  constexpr U one = F::bias << F::mantissa, root = cast<U>(T(0.70710678118654752440));
-  constexpr T integers = T(U{1} << F::mantissa);
-  const U shifted = cast<U>(x) + (one - root);
-  const T k = cast<T>((shifted >> F::mantissa) | cast<U>(integers)) - (integers + T(F::bias));
-  return {k, cast<T>((shifted & ((U{1} << F::mantissa) - 1)) + root)};
-}
-
-template <class T>
-DRX_INLINE T log_join(T k, T f, T correction) {
-  using F = format<T>;
-  const T s = f / (2 + f), z = s * s, half_f = T(0.5) * f;
-  T p;
-  if constexpr (std::same_as<T, float>)
-    p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
-  else
-    p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
-               0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
-  const T tail = as_rounded(fma(s, fma(half_f, f, z * p), fma(k, F::ln2_lo, correction)));
-  return fma(k, F::ln2_hi, f - fma(half_f, f, -tail));
-}
-
-template <class T>
-DRX_INLINE T log_special(T result, T x) {
-  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  return select(x > 0, select(x < inf, result, x), select(x == 0, -inf, select(x < 0, nan, x)));
-}
-
-template <class T>
-struct quadrant {
-  T r, tail;
-  bits_t<T> n;
-};
-
-template <class T>
-DRX_INLINE quadrant<T> reduce_quadrant(T x) {
-  using F = format<T>;
-  constexpr double p1 = 0x1.921fb544p+0, p2 = 0x1.0b4611a6p-34, p3 = 0x1.3198a2ep-69, p4 = 0x1.b839a252049c1p-104;
-  const T rounded = as_rounded(fma(x, T(0.63661977236758134308), F::magic));
-  const bits_t<T> n = cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic);
-  const double m = static_cast<double>(as_rounded(rounded - F::magic));
-  const double r1 = as_rounded(fma(-m, p1, static_cast<double>(x)));
-  if constexpr (std::same_as<T, float>) {
-    const double r = fma(-m, p2 + p3, r1);
-    return {static_cast<float>(r), static_cast<float>(r - static_cast<double>(static_cast<float>(r))), n};
-  } else {
-    const double r2 = as_rounded(fma(-m, p2, r1)), e2 = as_rounded(fma(-m, p2, as_rounded(r1 - r2)));
-    const double r3 = as_rounded(fma(-m, p3, r2)), e3 = as_rounded(fma(-m, p3, as_rounded(r2 - r3)));
-    const double tail = as_rounded(fma(-m, p4, e2 + e3));
-    const double r = as_rounded(r3 + tail);
-    return {r, as_rounded(as_rounded(r3 - r) + tail), n};
-  }
-}
-
-template <class T>
-struct turned {
-  T s, c, tail;
-  bits_t<T> n;
-};
-
-template <class T>
-DRX_INLINE turned<T> sin_and_cos(T x) {
-  const quadrant<T> q = reduce_quadrant(x);
-  const T r = q.r, z = r * r;
-  const T w = as_rounded(fma(z, T(-0.5), T(1))), lost = as_rounded(fma(z, T(-0.5), as_rounded(1 - w)));
-  T s, c;
-  if constexpr (std::same_as<T, float>) {
-    s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
-    c = w + fma(z, z * horner(z, 0.041666666615f, -0.00138888831f, 0.0000247993504f, -2.71963075e-7f), lost);
-  } else {
-    s = r + fma(z * r,
-                horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
-                       2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
-                       -7.5760102737155167729e-13),
-                q.tail);
-    c = w + fma(z,
-                z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
-                           -2.7557319213922533876e-7, 2.087675404090272368e-9, -1.1470256608904354318e-11,
-                           4.7364675287465584959e-14),
-                fma(-r, q.tail, lost));
-  }
-  return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
-}
-
-template <class T>
-DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
-  using U = bits_t<T>;
-  const turned<T> t = sin_and_cos(x);
-  const U n = t.n + turn;
-  const T unsigned_result = blend(U{0} - (n & 1), t.c, t.s);
-  return cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
-}
-
-template <class T>
-DRX_INLINE T in_sin_limit(T x, T result) {
-  return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
-}
-
-}
-
-template <std::floating_point T>
-DRX_INLINE T exp(T x) {
-  using F = detail::format<T>;
-  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
-  return detail::exp_join(e.r, e.n);
-}
-
-template <std::floating_point T>
-DRX_INLINE T exp2(T x) {
-  using F = detail::format<T>;
-  x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
-  const T rounded = detail::as_rounded(x + F::magic),
-          r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
-  using U = detail::bits_t<T>;
-  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
-}
-
-template <std::floating_point T>
-DRX_INLINE T expm1(T x) {
-  using F = detail::format<T>;
-  const T result = 2 * detail::half_expm1(detail::clamp(x, F::expm1_min, F::exp_max));
-  return detail::select(detail::magnitude(x) < std::numeric_limits<T>::epsilon() / 4, x, result);
-}
-
-template <std::floating_point T>
-DRX_INLINE T log(T x) {
-  using F = detail::format<T>;
-  const bool subnormal = x < std::numeric_limits<T>::min();
-  constexpr T lift = F::mantissa + 2, scale = T(std::uint64_t{1} << (F::mantissa + 2));
-  const auto [k, m] = detail::log_split(detail::select(subnormal, x * scale, x));
-  return detail::log_special(detail::log_join(k - detail::select(subnormal, lift, T(0)), m - 1, T(0)), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T log1p(T x) {
-  const T u = detail::as_rounded(1 + x);
-  const auto [k, m] = detail::log_split(u);
-  const T lost =
-      detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));
-  const bool near = k == 0;
-  const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
-  return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T tanh_begin(T x) {
-  const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
-  return detail::half_expm1_twice(detail::select(a > limit, limit, a));
-}
-template <std::floating_point T>
-DRX_INLINE T tanh_end(T h, T x) {
-  const T m = detail::select(h < 1, h, T(1));
-  return detail::with_sign_of(detail::fma(-m, m / (h + 1), m), x);
-}
-template <std::floating_point T>
-DRX_INLINE T tanh(T x) {
-  return tanh_end(tanh_begin(x), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sigmoid_begin(T x) {
-  return drx::math::exp(-detail::magnitude(x));
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid_end(T z, T x) {
-  const T quotient = detail::select(x < 0, z, T(1)) / (1 + z);
-  return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid(T x) {
-  return sigmoid_end(sigmoid_begin(x), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sin_near(T x) {
-  using U = detail::bits_t<T>;
-  const T result = detail::sin_turned(detail::magnitude(x), U{0});
-  return detail::cast<T>(detail::cast<U>(result) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
-}
-
-template <std::floating_point T>
-DRX_INLINE T cos_near(T x) {
-  return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
-}
-
-template <std::floating_point T>
-DRX_INLINE T tan_near(T x) {
-  using U = detail::bits_t<T>;
-  const T a = detail::magnitude(x);
-  const detail::turned<T> t = detail::sin_and_cos(a);
-  const U odd = U{0} - (t.n & 1);
-  const T quotient = detail::blend(odd, t.c, t.s) / detail::blend(odd, t.s, t.c);
-  const T turned = detail::cast<T>(detail::cast<U>(quotient) ^ (odd & detail::sign_bit<T>));
-  const T exact = detail::fma(t.tail, detail::fma(turned, turned, T(1)), turned);
-  return detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
-}
-
-template <std::floating_point T>
-DRX_INLINE T sin(T x) {
-  return detail::in_sin_limit(x, sin_near(x));
-}
-template <std::floating_point T>
-DRX_INLINE T cos(T x) {
-  return detail::in_sin_limit(x, cos_near(x));
-}
-template <std::floating_point T>
-DRX_INLINE T tan(T x) {
-  return detail::in_sin_limit(x, tan_near(x));
-}
-
-#endif
-
-template <std::floating_point T>
-DRX_INLINE constexpr T chosen(bool condition, T yes, T no) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return condition ? yes : no;
-#else
-  return detail::select(condition, yes, no);
-#endif
-}
-template <std::floating_point T>
-DRX_INLINE T azmul(T x, T y) {
-  return chosen((x != 0) & (y != 0), x * y, T(0));
-}
-template <std::floating_point T>
-DRX_INLINE T azdiv(T x, T y) {
-  return chosen(x != 0, x / y, T(0));
-}
-
-template <std::floating_point T>
-DRX_INLINE T abs(T x) {
-  return std::fabs(x);
-}
-template <std::floating_point T>
-DRX_INLINE T sqrt(T x) {
-  return std::sqrt(x);
-}
-template <std::floating_point T>
-DRX_INLINE T rsqrt(T x) {
-  return 1 / std::sqrt(x);
-}
-template <std::floating_point T>
-DRX_INLINE T floor(T x) {
-  return std::floor(x);
-}
-template <std::floating_point T>
-DRX_INLINE T ceil(T x) {
-  return std::ceil(x);
-}
-template <std::floating_point T>
-DRX_INLINE T trunc(T x) {
-  return std::trunc(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sin_of_any(T x) {
-  return within_sin_limit(x) ? drx::math::sin(x) : std::sin(x);
-}
-template <std::floating_point T>
-DRX_INLINE T cos_of_any(T x) {
-  return within_sin_limit(x) ? drx::math::cos(x) : std::cos(x);
-}
-template <std::floating_point T>
-DRX_INLINE T tan_of_any(T x) {
-  return within_sin_limit(x) ? drx::math::tan(x) : std::tan(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T fma(T x, T y, T z) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return std::fma(x, y, z);
-#else
-  return detail::fma(x, y, z);
-#endif
-}
-template <std::floating_point T>
-DRX_INLINE T round(T x) {
-  return std::nearbyint(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T pow(T x, T y) {
-  return std::pow(x, y);
-}
-template <std::floating_point T>
-DRX_INLINE T fmod(T x, T y) {
-  return std::fmod(x, y);
-}
-
-}
-
 #if !defined(__CUDACC__)
 
 #include <array>
@@ -7423,1173 +10325,6 @@ template <auto... Options, class F, class... X, class Why = decltype(detail::cal
 Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
 
 DRX_SILENT(call)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct cast {
-  struct view {
-    dtype type;
-    constexpr explicit view(dtype to) : type(to) {}
-    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {static_cast<std::int64_t>(type)};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].with_type(view(t.attrs).type)}; }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool floats = is_floating(view(s.e).type);
-    return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    const dtype from = s.b.type(s.operands[0]).type;
-    return {ct[0] == zero_tangent || !is_floating(from) ? zero_tangent : emit::cast(s.b, ct[0], from)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const dtype to = view(a).type;
-    if (b.type(o[0]).type == to) return o[0];
-    double x = 0;
-    if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
-    return -1;
-  }
-  static std::string print(const attributes& a) { return name_of(view(a).type); }
-  static constexpr known_values known(const known_site& s) {
-    return {s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero()};
-  }
-  static void evaluate(evaluation& v) {
-    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
-      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
-        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
-          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
-      });
-    });
-  }
-  template <class To, class From>
-  DRX_FN static constexpr To convert(From x) {
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2;
-      constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
-      return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
-    } else if constexpr (std::is_same_v<To, bool>) {
-      return x != From(0);
-    } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
-      return math::chosen(x, To(1), To(0));
-    } else {
-      return static_cast<To>(x);
-    }
-  }
-};
-struct stop_gradient {
-  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0]}; }
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
-};
-}
-
-namespace prim {
-inline constexpr primitive cast{.name = "cast",
-                                .type = rules::cast::type,
-                                .jvp = rules::cast::jvp,
-                                .vjp = rules::cast::vjp,
-                                .batch = rules::cast::batch,
-                                .simplify = rules::cast::simplify,
-                                .print = rules::cast::print,
-                                .evaluate = rules::cast::evaluate,
-                                .known = rules::cast::known,
-                                .lanes = rules::lanes::same,
-                                .split = rules::split::by_element,
-                                .role = role::fused,
-                                .pointwise = true};
-inline constexpr primitive stop_gradient{.name = "stop_gradient",
-                                         .type = rules::stop_gradient::type,
-                                         .jvp = rules::stop_gradient::jvp,
-                                         .vjp = rules::stop_gradient::vjp,
-                                         .batch = rules::cast::batch,
-                                         .evaluate = rules::stop_gradient::evaluate,
-                                         .known = rules::known::handed_on,
-                                         .lanes = rules::lanes::batched,
-                                         .split = rules::split::by_element,
-                                         .role = role::alias,
-                                         .pointwise = true};
-}
-
-namespace emit {
-constexpr int cast(builder& b, int x, dtype type) {
-  return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
-}
-}
-
-template <Element T, class A>
-  requires(Array<A>)
-constexpr auto cast(const A& x) {
-  return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
-}
-template <class A>
-  requires(Array<A>)
-constexpr A stop_gradient(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::stop_gradient, {id}); });
-}
-template <class T, class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
-
-DRX_SILENT(stop_gradient)
-DRX_SILENT_OF_TYPE(cast)
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct comparison : boolean_result, not_differentiable {
-  static constexpr int arity = 2;
-  static constexpr bool accepts(dtype, int) { return true; }
-};
-struct equal : comparison {
-  static constexpr const char* name = "equal";
-  template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) {
-    return x == y;
-  }
-  template <class T>
-  static bool reference(T x, T y) {
-    return x == y;
-  }
-};
-struct less : comparison {
-  static constexpr const char* name = "less";
-  template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) {
-    return x < y;
-  }
-  template <class T>
-  static bool reference(T x, T y) {
-    return x < y;
-  }
-};
-struct less_equal : comparison {
-  static constexpr const char* name = "less_equal";
-  template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) {
-    return x <= y;
-  }
-  template <class T>
-  static bool reference(T x, T y) {
-    return x <= y;
-  }
-};
-
-struct logical : boolean_result, not_differentiable {
-  static constexpr bool accepts(dtype t, int) { return t == dtype::boolean; }
-};
-struct logical_and : logical {
-  static constexpr const char* name = "and";
-  static constexpr int arity = 2;
-  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x & y; }
-  static bool reference(bool x, bool y) { return x && y; }
-};
-struct logical_or : logical {
-  static constexpr const char* name = "or";
-  static constexpr int arity = 2;
-  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x | y; }
-  static bool reference(bool x, bool y) { return x || y; }
-};
-struct logical_not : logical {
-  static constexpr const char* name = "not";
-  static constexpr int arity = 1;
-  DRX_INLINE static constexpr bool apply(bool x) { return !x; }
-  static bool reference(bool x) { return !x; }
-};
-
-}
-
-inline constexpr primitive equal = elementwise_primitive<rows::equal>();
-inline constexpr primitive less = elementwise_primitive<rows::less>();
-inline constexpr primitive less_equal = elementwise_primitive<rows::less_equal>();
-inline constexpr primitive logical_and = elementwise_primitive<rows::logical_and>();
-inline constexpr primitive logical_or = elementwise_primitive<rows::logical_or>();
-inline constexpr primitive logical_not = elementwise_primitive<rows::logical_not>();
-template <>
-struct row_of<&equal> : rows::equal {};
-template <>
-struct row_of<&less> : rows::less {};
-template <>
-struct row_of<&less_equal> : rows::less_equal {};
-template <>
-struct row_of<&logical_and> : rows::logical_and {};
-template <>
-struct row_of<&logical_or> : rows::logical_or {};
-template <>
-struct row_of<&logical_not> : rows::logical_not {};
-}
-
-namespace emit {
-constexpr int equal(builder& b, int x, int y) { return b.add1(prim::equal, {x, y}); }
-constexpr int less(builder& b, int x, int y) { return b.add1(prim::less, {x, y}); }
-}
-
-namespace detail {
-template <class A, class B>
-concept BooleanPair = Compatible<A, B> && std::is_same_v<common_element<A, B>, bool>;
-}
-
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator==(const A& a, const B& b) { return detail::comparison(prim::equal, a, b); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator<(const A& a, const B& b) { return detail::comparison(prim::less, a, b); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator<=(const A& a, const B& b) { return detail::comparison(prim::less_equal, a, b); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator>(const A& a, const B& b) { return detail::comparison(prim::less, b, a); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator>=(const A& a, const B& b) { return detail::comparison(prim::less_equal, b, a); }
-template <class A> requires(Array<A> && std::is_same_v<typename A::value_type, bool>)
-constexpr A operator!(const A& a) { return detail::elementwise<A, bool>(prim::logical_not, a); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator!=(const A& a, const B& b) { return !(a == b); }
-template <class A, class B> requires detail::BooleanPair<A, B>
-constexpr auto operator&&(const A& a, const B& b) { return detail::comparison(prim::logical_and, a, b); }
-template <class A, class B> requires detail::BooleanPair<A, B>
-constexpr auto operator||(const A& a, const B& b) { return detail::comparison(prim::logical_or, a, b); }
-
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator==(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator!=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator<(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator<=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator>(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator>=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
-Why operator&&(const A&, const B&) = delete;  // drx: compare first: (a > 0) && (b > 0)
-template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
-Why operator||(const A&, const B&) = delete;  // drx: compare first: (a > 0) || (b > 0)
-template <class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>>
-  requires((Array<A> && !std::is_same_v<typename A::value_type, bool>) || detail::PlacedOperands<A>)
-Why operator!(const A&) = delete;  // drx: compare first: !(a > 0); of a placed value in a map
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator==(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a == b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator!=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a != b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator<(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a < b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator<=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a <= b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator>(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a > b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator>=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a >= b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator&&(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a && b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a || b; }, x, y)
-
-}
-
-namespace drx {
-namespace prim::rules {
-inline std::string list_of(int_list ints) {
-  std::string text;
-  for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
-  return text;
-}
-struct reshape {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape s = broadcast_to::target(t.attrs);
-    typing::require(s.size() == t.operands[0].shape.size(), "reshape: the number of elements differs");
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::reshape(s.b, ct[0], s.b.shape(s.operands[0]))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    return {emit::reshape(s.b, s.operands[0], with_front(broadcast_to::target(s.e.attrs), n))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const shape to = broadcast_to::target(a);
-    if (b.shape(o[0]) == to) return o[0];
-    const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr()) return emit::reshape(b, e->operands[0], to);
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
-    return -1;
-  }
-  static constexpr const primitive* prim_ptr();
-  static constexpr vec<int> lanes(const lane_site& s) {
-    return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))};
-  }
-  static constexpr int split_axis(const split_site& s, const shape& from, const shape& to, int k) {
-    if (k == split_site::whole) return k;
-    std::int64_t before = 1, at_axis = 1;
-    for (int i = 0; i < k; ++i) before *= from[i];
-    for (int i = 0; i < to.rank; at_axis *= to[i++])
-      if (at_axis == before && to[i] > 1 && s.divides(to, i)) return i;
-    return split_site::whole;
-  }
-  static constexpr vec<split_result> split(split_site& s) {
-    const shape& to = s.whole_result().shape;
-    const int k = split_axis(s, s.whole_shape(0), to, s.axis(0));
-    const int x = k == split_site::whole ? s.at(0, k) : s.operand(0);
-    return {{emit::reshape(s.b, x, s.part_of(to, k)), k}};
-  }
-  static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
-};
-struct transpose {
-  struct view {
-    int_list permutation;
-    constexpr explicit view(int_list a) : permutation(a) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape from = t.operands[0].shape;
-    typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");
-    shape s;
-    for (auto axis : t.attrs.ints) s.push_back(from[static_cast<int>(axis)]);
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    vec<std::int64_t> inverse(s.e.attrs.ints.size(), 0);
-    for (int i = 0; i < inverse.size(); ++i) inverse[static_cast<int>(s.e.attrs.ints[i])] = i;
-    return {emit::transpose(s.b, ct[0], inverse)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    vec<std::int64_t> p{0};
-    for (auto axis : s.e.attrs.ints) p.push_back(axis + 1);
-    return {emit::transpose(s.b, s.operands[0], p)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    bool identity = true;
-    for (int i = 0; i < a.ints.size(); ++i) identity = identity && a.ints[i] == i;
-    if (identity) return o[0];
-    const shape from = b.shape(o[0]);
-    shape to;
-    for (auto axis : a.ints) to.push_back(from[static_cast<int>(axis)]);
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
-    const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr()) {
-      const int inner = e->operands[0];
-      vec<std::int64_t> both;
-      for (auto axis : a.ints) both.push_back(view(*e).permutation[static_cast<int>(axis)]);
-      return emit::transpose(b, inner, both);
-    }
-    return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;
-  }
-  static constexpr bool keeps_order(const shape& from, const vec<std::int64_t>& permutation) {
-    std::int64_t last = -1;
-    for (auto axis : permutation) {
-      if (from[static_cast<int>(axis)] == 1) continue;
-      if (axis < last) return false;
-      last = axis;
-    }
-    return true;
-  }
-  static constexpr const primitive* prim_ptr();
-  static std::string print(const attributes& a) { return list_of(a.ints); }
-  static constexpr vec<int> lanes(const lane_site& s) {
-    vec<std::int64_t> order = view(s.e).permutation;
-    order.push_back(order.size());
-    return {emit::transpose(s.b, s.operands[0], order)};
-  }
-  static constexpr vec<split_result> split(split_site& s) {
-    const vec<std::int64_t> permutation = view(s.e).permutation;
-    const int from = s.axis(0), k = from == split_site::whole ? from : permutation.find(from);
-    return {{emit::transpose(s.b, s.operand(0), permutation), k}};
-  }
-  static void evaluate(evaluation& v) {
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-      std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < v.e.attrs.ints.size(); ++k) source[v.e.attrs.ints[k]] = at[k];
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(v.in[0]->type.shape, source))], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive reshape{.name = "reshape",
-                                   .type = rules::reshape::type,
-                                   .jvp = rules::broadcast_to::jvp,
-                                   .vjp = rules::reshape::vjp,
-                                   .batch = rules::reshape::batch,
-                                   .simplify = rules::reshape::simplify,
-                                   .evaluate = rules::reshape::evaluate,
-                                   .known = rules::known::handed_on,
-                                   .lanes = rules::reshape::lanes,
-                                   .split = rules::reshape::split,
-                                   .role = role::alias};
-inline constexpr primitive transpose{.name = "transpose",
-                                     .type = rules::transpose::type,
-                                     .jvp = rules::broadcast_to::jvp,
-                                     .vjp = rules::transpose::vjp,
-                                     .batch = rules::transpose::batch,
-                                     .simplify = rules::transpose::simplify,
-                                     .print = rules::transpose::print,
-                                     .evaluate = rules::transpose::evaluate,
-                                     .known = rules::known::handed_on,
-                                     .lanes = rules::transpose::lanes,
-                                     .split = rules::transpose::split};
-constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
-constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
-}
-
-namespace emit {
-constexpr int reshape(builder& b, int x, const shape& s) {
-  attributes a;
-  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
-  return b.add1(prim::reshape, {x}, a);
-}
-constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation) {
-  attributes a;
-  a.ints = permutation;
-  return b.add1(prim::transpose, {x}, a);
-}
-}
-
-template <std::int64_t... Extents, class A>
-  requires(Array<A> && (Extents * ... * 1) == A::size)
-constexpr auto reshape(const A& x) {
-  using R = array<typename A::value_type, Extents...>;
-  return detail::unary<R>(x, [](builder& b, int id) { return emit::reshape(b, id, R::shape); });
-}
-template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
-  requires(Array<A> && (Extents * ... * 1) != A::size)
-Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments>
-  requires detail::AxesAsArguments<A, I...>
-Why reshape(const A&, const I&...) = delete;  // drx: reshape<3, 4>(x)
-template <auto..., class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <int Rank, int... P>
-constexpr bool is_permutation() {
-  if (sizeof...(P) != Rank) return false;
-  [[maybe_unused]] int times[Rank + 1] = {};
-  return ((P >= 0 && P < Rank && ++times[P >= 0 && P < Rank ? P : 0] == 1) && ...);
-}
-}
-
-namespace detail {
-template <class A, int... P>
-struct transposed {
-  static constexpr int axis(int i) {
-    if constexpr (sizeof...(P) == 0) {
-      return A::rank - 1 - i;
-    } else {
-      constexpr int p[] = {P...};
-      return p[i];
-    }
-  }
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; i < A::rank; ++i) s.push_back(A::shape[axis(i)]);
-    return s;
-  }();
-};
-}
-
-template <int... P, class A>
-  requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))
-constexpr auto transpose(const A& x) {
-  using S = detail::transposed<A, P...>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    vec<std::int64_t> p;
-    for (int i = 0; i < A::rank; ++i) p.push_back(S::axis(i));
-    return emit::transpose(b, id, p);
-  });
-}
-template <int... P, class A, class Why = error::axis_out_of_range>
-  requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
-Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
-template <auto..., class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
-
-DRX_SILENT(reshape)
-DRX_SILENT(transpose)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct matmul {
-  struct view {
-    bool transposes_first, transposes_second;
-    constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
-    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {transposes_first, transposes_second};
-      return a;
-    }
-    [[nodiscard]] constexpr bool transposes(int operand) const {
-      return operand == 0 ? transposes_first : transposes_second;
-    }
-    [[nodiscard]] constexpr std::int64_t inner(const shape& x) const {
-      return x[transposes_first ? x.rank - 2 : x.rank - 1];
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, y = t.operands[1].shape;
-    typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
-    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
-    for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
-    const auto [tx, ty] = view(t.attrs);
-    const int r = x.rank;
-    typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
-    shape s = x;
-    s[r - 2] = x[tx ? r - 1 : r - 2];
-    s[r - 1] = y[ty ? r - 2 : r - 1];
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const auto [tx, ty] = view(s.e);
-    int r = zero_tangent;
-    if (t[0] != zero_tangent) r = term(s, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, term(s, s.operands[0], t[1], tx, ty));
-    return {r};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(2, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const auto [tx, ty] = view(s.e);
-    const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? term(s, y, g, ty, true) : term(s, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? term(s, g, x, true, tx) : term(s, x, g, !tx, false);
-    return r;
-  }
-  static constexpr int term(const rule_site& s, int x, int y, bool transpose_x, bool transpose_y) {
-    if (s.e.prim == azmatmul_ptr()) return written(s.b, *s.e.prim, x, y, transpose_x, transpose_y);
-    return emit::times_matrix(s.b, x, y, transpose_x, transpose_y);
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const auto [tx, ty] = view(s.e);
-    int x = s.operands[0], y = s.operands[1];
-    if (batched[0] && !batched[1] && !tx &&
-        s.b.shape(y).rank == 2) {
-      const shape from = s.b.shape(x);
-      const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
-      const int product = written(s.b, *s.e.prim, tall, y, false, ty);
-      return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
-    }
-    const shape right = s.b.shape(y);
-    const bool one_row =
-        s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();
-    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 &&
-        one_row) {
-      const std::int64_t k = right[ty ? 2 : 1];
-      const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
-      return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
-    }
-    if (!batched[0]) x = emit::repeated(s.b, x, n);
-    if (!batched[1]) y = emit::repeated(s.b, y, n);
-    return {written(s.b, *s.e.prim, x, y, tx, ty)};
-  }
-  static constexpr bool is_of_vectors(const tape& t, const entry& product) {
-    const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
-    return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
-  }
-  static constexpr entry_cost cost(const tape& t, const entry& e) {
-    const shape x = t.values[e.operands[0]].shape;
-    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * view(e).inner(x)),
-            .suits_lanes = !is_of_vectors(t, e)};
-  }
-  static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
-    return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return folded(b, *matmul_ptr(), o, a);
-  }
-  static constexpr const primitive* matmul_ptr();
-  static constexpr const primitive* azmatmul_ptr();
-  static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
-    vec<int> operands = o;
-    view product(a);
-    bool changed = false;
-    for (int i = 0; i < 2; ++i) {
-      const entry* e = b.definition(operands[i]);
-      if (!e || !swaps_last_two(*e)) continue;
-      operands[i] = e->operands[0];
-      bool& transposes = i == 0 ? product.transposes_first : product.transposes_second;
-      transposes = !transposes;
-      changed = true;
-    }
-    return changed ? b.add1(p, operands, product.make()) : -1;
-  }
-  static constexpr bool swaps_last_two(const entry& e) {
-    if (e.prim != &prim::transpose) return false;
-    const int_list from = transpose::view(e).permutation;
-    const int r = from.size();
-    for (int i = 0; i < r - 2; ++i)
-      if (from[i] != i) return false;
-    return r >= 2 && from[r - 2] == r - 1;
-  }
-  static std::string print(const attributes& a) {
-    return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
-  }
-  static constexpr known_values known(const known_site& s) {
-    known_value r = s.operands[0] * s.operands[1];
-    r.not_negative = r.not_negative || patterns::is_squared_norm(s.definition, s.e);
-    return {r};
-  }
-  static constexpr vec<int> lanes(const lane_site& s) {
-    builder& b = s.b;
-    const int p = s.operands[0], q = s.operands[1];
-    const shape x = b.shape(p), y = b.shape(q);
-    const bool px = s.in_lanes[0], py = s.in_lanes[1];
-    if (x.rank != 2 + px) return {};
-    const auto [tx, ty] = view(s.e);
-    const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
-    if (px && !py && rows == 1) {
-      const int product = emit::matmul(b, q, emit::reshape(b, p, make_shape(inner, s.n)), !ty, false);
-      return {emit::reshape(b, product, make_shape(1, columns, s.n))};
-    }
-    if (!px && py && (columns == 1 || !ty)) {
-      const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
-      return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
-    }
-    if (inner == 1) return {outer_product_in_lanes(s, rows, columns)};
-    return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
-  }
-  static constexpr int outer_product_in_lanes(const lane_site& s, std::int64_t rows, std::int64_t columns) {
-    const shape all = make_shape(rows, columns, s.n);
-    const int left = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(0), make_shape(rows, 1, s.n)), all);
-    const int right = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(1), make_shape(1, columns, s.n)), all);
-    return elementwise(s.b, *s.e.prim, left, right);
-  }
-  static constexpr int elementwise(builder& b, const primitive& p, int x, int y) {
-    return &p == matmul_ptr() ? emit::mul(b, x, y) : emit::azmul(b, x, y);
-  }
-  static constexpr vec<split_result> split(split_site& s) {
-    constexpr int whole = split_site::whole;
-    const bool tx = view(s.e).transposes_first, ty = view(s.e).transposes_second;
-    const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
-    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2,
-              columns = ty ? r - 2 : r - 1;
-    const auto multiply = [&](int ax, int ay) { return written(s.b, *s.e.prim, s.at(0, ax), s.at(1, ay), tx, ty); };
-    if (x == inner_x || y == inner_y)
-      return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};
-    const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
-    if (batch_x || batch_y) {
-      const int k = batch_x ? x : y;
-      return {{multiply(k, k), k}};
-    }
-    if (x == rows) return {{multiply(rows, whole), r - 2}};
-    if (y == columns) return {{multiply(whole, columns), r - 1}};
-    return {{multiply(whole, whole), whole}};
-  }
-  static void evaluate(evaluation& v) { add_products<false>(v); }
-  template <bool ZeroWins>
-  static void add_products(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) { add_products_of<T, ZeroWins>(v); });
-  }
-  template <class T, bool ZeroWins>
-  static void add_products_of(evaluation& v) {
-    using wide = std::conditional_t<std::is_same_v<T, float>, double,
-                                    std::conditional_t<std::is_same_v<T, double>, long double, T>>;
-    const auto [tx, ty] = view(v.e);
-    const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
-    const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
-    const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
-    for (std::int64_t b = 0; b < batches; ++b) {
-      const T* p = v.in[0]->data<T>() + b * m * k;
-      const T* q = v.in[1]->data<T>() + b * k * n;
-      T* r = v.out[0].data<T>() + b * m * n;
-      for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-          auto total = static_cast<wide>(r[i * n + j]);
-          for (std::int64_t l = 0; l < k; ++l) {
-            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]),
-                       c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
-            if (ZeroWins && (a == 0 || c == 0)) continue;
-            if constexpr (std::is_integral_v<T>) {
-              total = wrapping_product_sum(a, c, total);
-            } else {
-              total += a * c;
-            }
-          }
-          r[i * n + j] = static_cast<T>(total);
-        }
-    }
-  }
-};
-struct azmatmul : matmul {
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return folded(b, *azmatmul_ptr(), o, a);
-  }
-  static constexpr vec<int> lanes(const lane_site& s) {
-    const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
-    const auto [tx, ty] = view(s.e);
-    if (x.rank != 2 + s.in_lanes[0] || x[tx ? 0 : 1] != 1) return {};
-    return {outer_product_in_lanes(s, x[tx ? 1 : 0], y[ty ? 0 : 1])};
-  }
-  static void evaluate(evaluation& v) { add_products<true>(v); }
-};
-struct matmul_undecided : matmul {
-  static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
-    const shape s = to.shape;
-    const int r = s.rank;
-    return is_floating(to.type) && (view(a).inner(x.shape) == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return folded(b, *in_doubt_ptr(), o, a);
-  }
-  static constexpr const primitive* in_doubt_ptr();
-  static void evaluate(evaluation& v) { add_products<true>(v); }
-};
-}
-
-namespace prim {
-inline constexpr primitive matmul{.name = "matmul",
-                                  .type = rules::matmul::type,
-                                  .jvp = rules::matmul::jvp,
-                                  .vjp = rules::matmul::vjp,
-                                  .batch = rules::matmul::batch,
-                                  .simplify = rules::matmul::simplify,
-                                  .print = rules::matmul::print,
-                                  .evaluate = rules::matmul::evaluate,
-                                  .known = rules::matmul::known,
-                                  .lanes = rules::matmul::lanes,
-                                  .split = rules::matmul::split,
-                                  .cost = rules::matmul::cost};
-inline constexpr primitive azmatmul{.name = "azmatmul",
-                                    .type = rules::matmul::type,
-                                    .jvp = rules::matmul::jvp,
-                                    .vjp = rules::matmul::vjp,
-                                    .batch = rules::matmul::batch,
-                                    .simplify = rules::azmatmul::simplify,
-                                    .print = rules::matmul::print,
-                                    .evaluate = rules::azmatmul::evaluate,
-                                    .known = rules::matmul::known,
-                                    .lanes = rules::azmatmul::lanes,
-                                    .split = rules::matmul::split,
-                                    .cost = rules::matmul::cost};
-inline constexpr primitive matmul_undecided{.name = "matmul?",
-                                            .type = rules::matmul::type,
-                                            .jvp = rules::matmul::jvp,
-                                            .vjp = rules::matmul::vjp,
-                                            .batch = rules::matmul::batch,
-                                            .simplify = rules::matmul_undecided::simplify,
-                                            .print = rules::matmul::print,
-                                            .evaluate = rules::matmul_undecided::evaluate,
-                                            .known = rules::matmul::known,
-                                            .split = rules::split::whole};
-constexpr bool is_matrix_product(const primitive* p) { return p == &matmul || p == &azmatmul; }
-constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
-constexpr const primitive* rules::matmul::azmatmul_ptr() { return &prim::azmatmul; }
-constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
-}
-namespace patterns {
-constexpr bool is_squared_norm(const definitions& d, const entry& e) {
-  const shape s = d.t.values[e.results[0]].shape;
-  return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 &&
-         behind(d, e.operands[0], prim::reshape) == behind(d, e.operands[1], prim::reshape);
-}
-}
-namespace emit {
-constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
-  return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
-}
-constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
-  using rules = prim::rules::matmul_undecided;
-  const attributes a = rules::view(transpose_x, transpose_y).make();
-  const vec<abstract_value> operands{b.type(x), b.type(y)};
-  return b.add1(
-      rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
-      a);
-}
-}
-
-namespace detail {
-template <class A, class B>
-struct product {
-  static constexpr auto misuse() { return error::not_a_value_of_drx{}; }
-};
-template <Array A, Array B>
-struct product<A, B> {
-  static constexpr bool row = A::rank == 1, column = B::rank == 1;
-  static constexpr shape left = row ? make_shape(1, A::shape[0]) : A::shape;
-  static constexpr shape right = column ? make_shape(B::shape[0], 1) : B::shape;
-  static constexpr auto misuse() {
-    if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
-      return error::element_types_differ{};
-    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-      return error::element_types_differ{};
-    } else if constexpr (A::rank == 0 || B::rank == 0) {
-      return error::wrong_rank{};
-    } else if constexpr (left[left.rank - 1] != right[right.rank - 2]) {
-      return error::inner_extents_differ{};
-    } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
-      return error::extents_differ{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr shape batch_of(const shape& s) {
-    shape batch;
-    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
-    return batch;
-  }
-  static constexpr shape batch() { return broadcast_shapes(batch_of(left), batch_of(right)); }
-  static constexpr shape matrices(std::int64_t m, std::int64_t n) {
-    shape s = batch();
-    s.push_back(m);
-    s.push_back(n);
-    return s;
-  }
-  static constexpr shape value_of() {
-    shape s = batch();
-    if (!row) s.push_back(left[left.rank - 2]);
-    if (!column) s.push_back(right[right.rank - 1]);
-    return s;
-  }
-  static constexpr shape value = std::is_same_v<decltype(misuse()), no_misuse> ? value_of() : shape{};
-};
-template <class A, class B>
-concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
-}
-
-template <class A, class B>
-  requires detail::Multipliable<A, B>
-constexpr auto matmul(const A& x, const B& y) {
-  using P = detail::product<A, B>;
-  using T = typename A::value_type;
-  constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
-  tracing_builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
-  int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
-  int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
-  if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {
-    p = emit::reshape(b, p, make_shape(P::batch_of(P::left).size() * m, k));
-    q = emit::reshape(b, q, make_shape(k, n));
-  } else {
-    p = emit::broadcast_to(b, p, P::matrices(m, k));
-    q = emit::broadcast_to(b, q, P::matrices(k, n));
-  }
-  using R = array_of<T, P>;
-  return R(detail::at(b, emit::reshape(b, emit::matmul(b, p, q, false, false), R::shape)));
-}
-template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
-  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
-template <class A, class B, class Why = detail::no_array_t<A, B>>
-  requires detail::NoArrays<A, B>
-Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
-
-template <class A, class B>
-  requires detail::Multipliable<A, B>
-constexpr auto dot(const A& x, const B& y) {
-  return matmul(x, y);
-}
-template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
-  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
-template <class A, class B, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A, B>
-Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
-
-DRX_SILENT(dot)
-DRX_SILENT(matmul)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct over_axes {
-  struct view {
-    int_list axes;
-    constexpr explicit view(int_list a) : axes(a) {}
-    [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
-    [[nodiscard]] constexpr bool are_neighbours() const {
-      return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1;
-    }
-  };
-  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
-    shape r;
-    for (int i = 0; i < s.rank; ++i)
-      if (axes.find(i) < 0) r.push_back(s[i]);
-    return r;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const auto& x = t.operands[0];
-    for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(
-          t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
-          "reduction: the axes are not ascending and in range");
-    typing::require(x.type != dtype::boolean, "reduction: of bool");
-    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    attributes a = s.e.attrs;
-    for (auto& axis : a.ints) ++axis;
-    return {s.b.add1(*s.e.prim, s.operands, a)};
-  }
-  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
-  static std::string print(const attributes& a) { return list_of(a.ints); }
-  static constexpr int spread(builder& b, int y, shape x,
-                              const vec<std::int64_t>& axes) {
-    shape kept = x;
-    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
-    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
-  }
-  static constexpr vec<split_result> split(split_site& s) {
-    const int k = s.axis(0), part = s.b.add1(*s.e.prim, {s.operand(0)}, s.e.attrs);
-    const int_list over = view(s.e).axes;
-    if (k == split_site::whole || !over.contains(k)) {
-      int left = k;
-      for (auto a : over) left -= k != split_site::whole && a < k;
-      return {{part, left}};
-    }
-    return {{emit::over_axes(s.b, *s.e.prim, s.from_shards(part), {0}), split_site::whole}};
-  }
-  template <class F>
-  static void fold(evaluation& v, F f, bool from_zero) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      using wide =
-          std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
-      std::vector<wide> total(static_cast<std::size_t>(to.size()));
-      for (std::size_t j = 0; j < total.size(); ++j)
-        total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
-      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
-      std::int64_t i = 0;
-      for_each_index(from, [&](const std::int64_t* at) {
-        std::int64_t target[shape::max_rank] = {};
-        int k = 0;
-        for (int axis = 0; axis < from.rank; ++axis)
-          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
-        const auto j = static_cast<std::size_t>(flat_index(to, target));
-        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
-        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
-        begun[j] = 1;
-      });
-      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
-    });
-  }
-};
-struct sum : over_axes {
-  static constexpr known_values known(const known_site& s) {
-    known_value r = s.operands[0];
-    const bool some = s.type(s.e.operands[0]).shape.size() > 0;
-    r.not_zero =
-        some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
-    return {r};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[0], x)) {
-      const int product = over_outer_products(b, o[0], a);
-      if (product >= 0) return product;
-      const int squares = of_squared_outer_product(b, o[0], a);
-      if (squares >= 0) return squares;
-      const int inner = inside_of_reshape(b, o[0], a);
-      if (inner >= 0) return inner;
-      const bool first = view(a).is_only(0);
-      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
-      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
-    }
-    const shape to = reduced(b.shape(o[0]), a.ints);
-    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
-    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
-  }
-  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
-    const int from = e->operands[0];
-    const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0] || before[0] == 0)
-      return -1;
-    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
-  }
-  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || !prim::is_matrix_product(e->prim) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
-    const auto [tx, ty] = matmul::view(*e);
-    const int p = e->operands[0], q = e->operands[1];
-    const shape from = b.shape(x), ps = b.shape(p);
-    const std::int64_t inner = ps[tx ? 1 : 2];
-    const bool of_rows = tx && !ty;
-    const primitive& product = *e->prim;
-    if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
-    const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
-              rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
-    return matmul::written(b, product, columns, rows, true, false);
-  }
-  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
-    const entry* square = b.definition(x);
-    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 ||
-        b.shape(x).rank != 2)
-      return -1;
-    const entry* e = b.definition(square->operands[0]);
-    if (!e || !prim::is_matrix_product(e->prim)) return -1;
-    const int p = e->operands[0], q = e->operands[1];
-    const primitive& product = *e->prim;
-    if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
-    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
-    return matmul::elementwise(b, product, left, right);
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);
-  }
-};
-template <bool Max>
-struct extremum : over_axes {
-  static constexpr auto known = rules::known::handed_on;
-  static constexpr vec<abstract_value> type(const typing& t) {
-    for (auto axis : t.attrs.ints)
-      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
-    return over_axes::type(t);
-  }
-  static constexpr int winners(const rule_site& s) {
-    const int x = s.operands[0];
-    const shape from = s.b.shape(x);
-    const int hit =
-        emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
-    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const int spread_ct = spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints);
-    return {emit::times(s.b, spread_ct, winners(s))};
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
-  }
-};
-}
-
-namespace prim {
-template <class Rules>
-constexpr primitive reduction_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .simplify = Rules::simplify,
-          .print = Rules::print,
-          .evaluate = Rules::evaluate,
-          .known = Rules::known,
-          .lanes = rules::lanes::same,
-          .split = rules::over_axes::split};
-}
-inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
-inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
-inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
-constexpr bool is_fold(const primitive* p) { return p == &sum || p == &max_over || p == &min_over; }
-}
-
-namespace emit {
-constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes) {
-  attributes a;
-  a.ints = axes;
-  return b.add1(reduction, {x}, a);
-}
-constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) { return over_axes(b, prim::sum, x, axes); }
-}
-
-namespace detail {
-template <class A, int... Axes>
-struct reduced_axes {
-  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
-  static constexpr bool has([[maybe_unused]] int axis) {
-    return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...);
-  }
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; i < A::rank; ++i)
-      if (!has(i)) s.push_back(A::shape[i]);
-    return s;
-  }();
-  static constexpr vec<std::int64_t> list() {
-    vec<std::int64_t> v;
-    for (int i = 0; i < A::rank; ++i)
-      if (has(i)) v.push_back(i);
-    return v;
-  }
-};
-template <class A, int... Axes>
-constexpr auto reduce_axes(const primitive& p, const A& x) {
-  using axes = reduced_axes<A, Axes...>;
-  return unary<array_of<typename A::value_type, axes>>(
-      x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
-}
-template <class A, int... Axes>
-concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
-template <class A, int... Axes>
-constexpr auto reduction_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-    return error::element_types_differ{};
-  } else {
-    return error::axis_out_of_range{};
-  }
-}
-template <class A, int... Axes>
-concept Misreduced = (Array<A> || Placed<A>) && !Reducible<A, Axes...>;
-}
-
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto mean(const A& x) {
-  using T = mean_element<typename A::value_type>;
-  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
-  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
-}
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
-Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
-Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
-
-DRX_SILENT(max)
-DRX_SILENT(mean)
-DRX_SILENT(min)
-DRX_SILENT(sum)
 
 }
 
@@ -10126,61 +11861,6 @@ DRX_SILENT(stack)
 }
 
 namespace drx {
-namespace prim::rows {
-
-struct floating_function : same_type, on_floating {
-  static constexpr int arity = 1;
-};
-struct number_function : same_type, on_numbers {
-  static constexpr int arity = 1;
-};
-
-}
-
-namespace detail {
-template <class A>
-constexpr A elementary(const primitive& p, const A& x) {
-  return elementwise<A, typename A::value_type>(p, x);
-}
-template <class A>
-concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
-template <class A>
-concept IntegerArray = Array<A> && std::is_integral_v<typename std::remove_cvref_t<A>::value_type> && NumberArray<A>;
-template <class A>
-concept NotFloating = (Array<A> || NoArray<A>) && !FloatingArray<A>;
-template <class A>
-concept NotNumbers = (Array<A> || NoArray<A>) && !NumberArray<A>;
-template <class A>
-using not_floating_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_floating_values>;
-template <class A>
-using not_numbers_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_numbers>;
-template <class A, class B>
-struct is_floating_pair : std::false_type {};
-template <class A, class B>
-  requires Compatible<A, B>
-struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
-template <class A, class B>
-concept FloatingPair = is_floating_pair<A, B>::value;
-template <class A, class B>
-concept ArraysExpected =
-    (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
-template <class A, class B>
-concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
-template <class A, class B>
-constexpr auto floating_pair_misuse() {
-  if constexpr (NoArray<A> || NoArray<B>) {
-    return no_array_t<A, B>{};
-  } else if constexpr (Incompatible<A, B>) {
-    return mismatch<A, B>();
-  } else {
-    return error::needs_floating_values{};
-  }
-}
-}
-
-}
-
-namespace drx {
 namespace prim::rules {
 struct cond {
   static constexpr vec<abstract_value> type(const typing& t) {
@@ -11014,1548 +12694,6 @@ Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channel
 
 DRX_SILENT_OF_TYPES(conv1d)
 DRX_SILENT_OF_TYPES(conv2d)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct along_axis {
-  struct view {
-    int axis;
-    bool backwards;
-    constexpr view(int along, bool from_last) : axis(along), backwards(from_last) {}
-    constexpr explicit view(int_list a) : view(a.number(0), a.flag(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {axis, backwards};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const auto& x = t.operands[0];
-    for (const auto& other : t.operands) typing::require(other == x, "cumulative: the operands differ");
-    typing::require(view(t.attrs).axis >= 0 && view(t.attrs).axis < x.shape.rank, "cumulative: no such axis");
-    typing::require(x.type != dtype::boolean, "cumulative: of bool");
-    return {x};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    view a(s.e);
-    ++a.axis;
-    return {s.b.add1(*s.e.prim, operands, a.make())};
-  }
-  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) {
-    return b.shape(o[0])[view(a).axis] <= 1;
-  }
-  static std::string print(const attributes& a) {
-    return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : "");
-  }
-  static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
-  static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
-  static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
-    const abstract_value from = b.type(x);
-    const int rank = from.shape.rank;
-    if (from.shape[axis] == 0) return x;
-    vec<std::int64_t> low(rank, 0), high(rank, 0);
-    (backwards ? high : low)[axis] = 1;
-    const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
-    if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
-    shape one = from.shape;
-    one[axis] = 1;
-    const int edge = emit::constant(b, from.with_shape(one), first);
-    if (backwards) return emit::concatenate(b, {rest, edge}, axis);
-    return emit::concatenate(b, {edge, rest}, axis);
-  }
-  template <class F>
-  static void walk(evaluation& v, F f) {
-    const shape s = v.out[0].type.shape;
-    const int axis = view(v.e).axis;
-    const bool backwards = view(v.e).backwards;
-    shape rows = s;
-    rows[axis] = 1;
-    if (s.size() == 0) return;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each_index(rows, [&](const std::int64_t* at) {
-        std::int64_t here[shape::max_rank] = {};
-        for (int i = 0; i < s.rank; ++i) here[i] = at[i];
-        const T* before = nullptr;
-        for (std::int64_t k = 0; k < s[axis]; ++k) {
-          here[axis] = backwards ? s[axis] - 1 - k : k;
-          T& y = v.out[0].data<T>()[flat_index(s, here)];
-          y = static_cast<T>(f(before, flat_index(s, here)));
-          before = &y;
-        }
-      });
-    });
-  }
-};
-struct cumsum : along_axis {
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::cumsum(s.b, ct[0], axis(s), !backwards(s))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return single(b, o, a) ? o[0] : -1;
-  }
-  static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      return before ? wrapping_sum(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
-    });
-  }
-};
-struct recurrence : along_axis {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    int moved = t[1];
-    if (t[0] != zero_tangent)
-      moved =
-          emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
-    return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const int next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
-    vec<int> r{zero_tangent, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s))};
-    if (wanted[0]) r[0] = emit::times(s.b, r[1], previous(s.b, s.results[0], axis(s), backwards(s), 0));
-    return r;
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    return single(b, o, a) || (emit::is_constant(b, o[1], x) && x == 0) ? o[1] : -1;
-  }
-  static constexpr known_values known(const known_site& s) {
-    const known_value &factor = s.operands[0], &x = s.operands[1];
-    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive,
-             false}};
-  }
-  static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      const T* b = v.in[1]->data<T>();
-      return before ? wrapping_product_sum(v.in[0]->data<T>()[i], *before, b[i]) : b[i];
-    });
-  }
-};
-struct cumprod : along_axis {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1);
-    return {emit::recurrence(s.b, s.operands[0], emit::times(s.b, t[0], before), axis(s), backwards(s))};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1),
-              next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
-    return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return single(b, o, a) ? o[0] : -1;
-  }
-  static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      return before ? wrapping_product(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive cumsum{.name = "cumsum",
-                                  .type = rules::cumsum::type,
-                                  .jvp = rules::broadcast_to::jvp,
-                                  .vjp = rules::cumsum::vjp,
-                                  .batch = rules::cumsum::batch,
-                                  .simplify = rules::cumsum::simplify,
-                                  .print = rules::cumsum::print,
-                                  .evaluate = rules::cumsum::evaluate,
-                                  .known = rules::known::sums,
-                                  .lanes = rules::lanes::same,
-                                  .split = rules::split::but_along<rules::cumsum>};
-inline constexpr primitive cumprod{.name = "cumprod",
-                                   .type = rules::cumprod::type,
-                                   .jvp = rules::cumprod::jvp,
-                                   .vjp = rules::cumprod::vjp,
-                                   .batch = rules::cumprod::batch,
-                                   .simplify = rules::cumprod::simplify,
-                                   .print = rules::cumprod::print,
-                                   .evaluate = rules::cumprod::evaluate,
-                                   .known = rules::known::products,
-                                   .lanes = rules::lanes::same,
-                                   .split = rules::split::but_along<rules::cumprod>};
-inline constexpr primitive recurrence{.name = "recurrence",
-                                      .type = rules::recurrence::type,
-                                      .jvp = rules::recurrence::jvp,
-                                      .vjp = rules::recurrence::vjp,
-                                      .batch = rules::recurrence::batch,
-                                      .simplify = rules::recurrence::simplify,
-                                      .print = rules::recurrence::print,
-                                      .evaluate = rules::recurrence::evaluate,
-                                      .known = rules::recurrence::known,
-                                      .lanes = rules::lanes::same,
-                                      .split = rules::split::but_along<rules::recurrence>};
-}
-namespace emit {
-constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
-  return b.add1(prim::cumsum, {x}, prim::rules::along_axis::view(axis, backwards).make());
-}
-constexpr int cumprod(builder& b, int x, int axis, bool backwards) {
-  return b.add1(prim::cumprod, {x}, prim::rules::along_axis::view(axis, backwards).make());
-}
-constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards) {
-  return b.add1(prim::recurrence, {factor, x}, prim::rules::along_axis::view(axis, backwards).make());
-}
-}
-
-enum class direction : bool { forward, backward };
-
-namespace detail {
-template <class A, int Axis>
-struct axis_of : std::false_type {};
-template <Array A, int Axis>
-struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
-  static constexpr int axis = normal_axis(Axis, A::rank);
-};
-template <class A, int Axis>
-concept HasAxis = axis_of<A, Axis>::value;
-template <class A, int Axis>
-constexpr auto axis_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!NumberArray<A>) {
-    return error::needs_numbers{};
-  } else {
-    return error::axis_out_of_range{};
-  }
-}
-template <class A, int Axis>
-concept Cumulative = NumberArray<A> && HasAxis<A, Axis>;
-}
-
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cumsum(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumsum(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
-}
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cumprod(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumprod(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
-}
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a placed value in a map
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
-
-DRX_SILENT(cumprod)
-DRX_SILENT(cumsum)
-
-}
-
-namespace drx::math {
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(cbrt)
-#undef DRX_FORWARD
-
-#else
-
-template <std::floating_point T>
-DRX_INLINE T cbrt(T x) {
-  using F = detail::format<T>;
-  using U = detail::bits_t<T>;
-  constexpr T lift = T(std::uint64_t{1} << 54), third_of_lift = T(1) / T(std::uint64_t{1} << 18);
-  const T a = detail::magnitude(x);
-  const bool subnormal = a < std::numeric_limits<T>::min();
-  const auto [k, m] = detail::log_split(detail::select(subnormal, a * lift, a));
-  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)),
-          q = detail::as_rounded(rounded - F::magic);
-  const T step = k - 3 * q, r = m * detail::select(step > 0, T(2), detail::select(step < 0, T(0.5), T(1)));
-  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271), T(0.386188443529),
-                       T(-0.103882287151), T(0.0111665971011));
-  if constexpr (!std::same_as<T, float>) {
-    const T cube = t * t * t;
-    t = t * (cube + 2 * r) / (2 * cube + r);
-  }
-  constexpr int half = sizeof(T) == 4 ? 12 : 28;
-  t = detail::cast<T>(detail::cast<U>(t) & ~((U{1} << half) - 1));
-  const T ratio = r / (t * t);
-  t = t + t * ((ratio - t) / (t + t + ratio));
-  const U exponent = detail::cast<U>(rounded) - detail::cast<U>(F::magic) + F::bias;
-  const T scale = detail::cast<T>(exponent << F::mantissa) * detail::select(subnormal, third_of_lift, T(1));
-  const bool ordinary = (a > 0) & (a < std::numeric_limits<T>::infinity());
-  return detail::with_sign_of(detail::select(ordinary, t * scale, a), x);
-}
-
-#endif
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct sqrt : floating_function, singular_value {
-  static constexpr const char* name = "sqrt";
-  static constexpr known_value known(const known_value& x) {
-    return {x.finite && x.not_negative, true, false, x.not_zero};
-  }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return math::sqrt(x);
-  }
-  template <class T>
-  static T reference(T x) {
-    return std::sqrt(x);
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azdiv(b, emit::mul(b, t, emit::constant_like(b, t, 0.5)), s.results[0]);
-  }
-};
-struct rsqrt : floating_function, singular_value {
-  static constexpr const char* name = "rsqrt";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), true, false, false}; }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return math::rsqrt(x);
-  }
-  template <class T>
-  static T reference(T x) {
-    return 1 / std::sqrt(x);
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int half = emit::mul(b, t, emit::constant_like(b, t, -0.5));
-    return emit::azdiv(b, emit::azmul(b, half, s.results[0]), s.operands[0]);
-  }
-};
-struct pow : same_type, on_floating, singular_value {
-  static constexpr const char* name = "pow";
-  static constexpr int arity = 2;
-  static constexpr known_value known(const known_value& x, const known_value& y) {
-    return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
-  }
-  template <class T>
-  DRX_FN static T apply(T x, T y) {
-    return math::pow(x, y);
-  }
-  template <class T>
-  static T reference(T x, T y) {
-    return std::pow(x, y);
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    const int x = s.operands[0], y = s.operands[1];
-    const int zero = emit::constant_like(b, t, 0), one = emit::constant_like(b, t, 1);
-    if (i == 0) {
-      double c = 0;
-      if (emit::is_constant(b, y, c))
-        return c == 0 ? zero_tangent
-                      : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
-      const int is_zero = emit::equal(b, y, zero);
-      const int lower = emit::where(b, is_zero, one, emit::sub(b, y, one));
-      return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
-    }
-    const int at_zero = emit::equal(b, x, zero);
-    const int slope = emit::azmul(b, emit::log(b, emit::where(b, at_zero, one, x)), s.results[0]);
-    return emit::azmul(b, t, emit::where(b, at_zero, zero, slope));
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    double y = 0;
-    if (!emit::is_constant(b, o[1], y)) return -1;
-    return y == 0 ? emit::constant_like(b, o[0], 1) : y == 1 ? o[0] : y == 2 ? emit::mul(b, o[0], o[0]) : -1;
-  }
-};
-struct cbrt : floating_function {
-  static constexpr const char* name = "cbrt";
-  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return math::cbrt(x);
-  }
-  template <class T>
-  static T reference(T x) {
-    return std::cbrt(x);
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
-    return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);
-  }
-};
-
-}
-
-inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
-inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
-inline constexpr primitive pow = elementwise_primitive<rows::pow>();
-inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
-template <>
-struct row_of<&sqrt> : rows::sqrt {};
-template <>
-struct row_of<&rsqrt> : rows::rsqrt {};
-template <>
-struct row_of<&pow> : rows::pow {};
-template <>
-struct row_of<&cbrt> : rows::cbrt {};
-}
-
-namespace emit {
-constexpr int rsqrt(builder& b, int x) { return b.add1(prim::rsqrt, {x}); }
-constexpr int pow(builder& b, int x, int y) { return b.add1(prim::pow, {x, y}); }
-constexpr int integer_pow(builder& b, int x, std::int64_t n) {
-  const int one = constant_like(b, x, 1);
-  if (n < 0) {
-    if (!is_floating(b.type(x).type)) throw "drx: pow: an integer array to a negative power; cast it to double first";
-    return div(b, one, integer_pow(b, x, -n));
-  }
-  int result = one;
-  for (int power = x; n > 0; n /= 2) {
-    if (n % 2 != 0) result = mul(b, result, power);
-    if (n > 1) power = mul(b, power, power);
-  }
-  return result;
-}
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A sqrt(const A& x) { return detail::elementary(prim::sqrt, x); }
-template <class A> requires FloatingArray<A>
-constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A square(const A& x) { return x * x; }
-template <class A> requires FloatingArray<A>
-constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <class X>
-concept IntegerLiteral = Literal<X> && std::is_integral_v<X> && !std::is_same_v<X, bool>;
-template <class A, class B>
-concept Power = FloatingPair<A, B> && !IntegerLiteral<B>;
-template <class A, class B>
-concept IntegerPower = NumberArray<A> && IntegerLiteral<B>;
-template <class A, class B>
-concept NoPower = ArraysExpected<A, B> && !Power<A, B> && !IntegerPower<A, B>;
-}
-
-template <class A, class B>
-  requires detail::Power<A, B>
-constexpr auto pow(const A& x, const B& y) {
-  return detail::binary(prim::pow, x, y);
-}
-template <class A, class B>
-  requires detail::IntegerPower<A, B>
-constexpr A pow(const A& x, const B& n) {
-  return detail::unary<A>(x, [=](builder& b, int id) { return emit::integer_pow(b, id, n); });
-}
-template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
-  requires detail::NoPower<A, B>
-Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
-
-DRX_SILENT(pow)
-DRX_SILENT(sqrt)
-DRX_SILENT(square)
-DRX_SILENT(rsqrt)
-DRX_SILENT(cbrt)
-
-}
-
-namespace drx {
-namespace prim::indexing {
-
-DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int64_t size = 1) {
-  const std::int64_t at = i < 0 ? i + n : i, last = n - size;
-  return at < 0 ? 0 : at > last ? last : at;
-}
-inline std::int64_t integer_at(const tensor& x, const std::int64_t* index) {
-  const auto i = flat_index(x.type.shape, index);
-  return x.type.type == dtype::int32 ? x.data<std::int32_t>()[i] : x.data<std::int64_t>()[i];
-}
-
-constexpr shape common_batch(const shape& a, const shape& b, int batch) {
-  typing::require(batch >= 0 && batch <= a.rank && batch <= b.rank, "indexing: not as many axes as the batch has");
-  shape s;
-  for (int i = 0; i < batch; ++i) {
-    typing::require(a[i] == b[i] || a[i] == 1 || b[i] == 1, "indexing: the batches differ");
-    s.push_back(a[i] == 1 ? b[i] : a[i]);
-  }
-  return s;
-}
-constexpr vec<int> on_batch(const rule_site& s, const vec<bool>& batched) {
-  vec<int> operands = s.operands;
-  for (int i = 0; i < operands.size(); ++i)
-    if (!batched[i]) operands[i] = emit::reshape(s.b, operands[i], with_front(s.b.shape(operands[i]), 1));
-  return operands;
-}
-constexpr int summed_to(builder& b, int x, const shape& to) {
-  const shape from = b.shape(x);
-  vec<std::int64_t> axes;
-  for (int i = 0; i < from.rank; ++i)
-    if (to[i] == 1 && from[i] != 1) axes.push_back(i);
-  return emit::reshape(b, emit::sum(b, x, axes), to);
-}
-inline void own_index(const shape& s, int batch, const std::int64_t* at, std::int64_t* own) {
-  for (int i = 0; i < s.rank; ++i) own[i] = i < batch && s[i] == 1 ? 0 : at[i];
-}
-
-}
-
-namespace detail {
-template <class I>
-concept Position = IntegerLiteral<I> || (ScalarArray<I> && IntegerArray<I>);
-template <class I>
-struct position_element {
-  using type = std::conditional_t<sizeof(I) <= 4, std::int32_t, std::int64_t>;
-};
-template <Array I>
-struct position_element<I> {
-  using type = typename I::value_type;
-};
-template <class... I>
-constexpr int positions_on(tracing_builder& b, const I&... i) {
-  constexpr dtype type = dtype_of<std::common_type_t<typename position_element<I>::type...>>;
-  auto one = [&](const auto& x) {
-    if constexpr (IntegerLiteral<std::remove_cvref_t<decltype(x)>>) {
-      return emit::constant(b, {type, make_shape(1)}, static_cast<double>(x));
-    } else {
-      return emit::reshape(b, emit::cast(b, id_on(b, x), type), make_shape(1));
-    }
-  };
-  return emit::concatenate(b, {one(i)...}, 0);
-}
-template <class... X>
-constexpr tracing_builder& tape_among(const X&... x) {
-  auto ref = [](const auto& v) {
-    if constexpr (Literal<std::remove_cvref_t<decltype(v)>>) {
-      return traced_ref{};
-    } else {
-      return ref_of(v);
-    }
-  };
-  return tape_of(ref(x)...);
-}
-}
-}
-
-namespace drx {
-namespace prim::rules {
-struct slice {
-  struct view {
-    int_list starts, stops, strides;
-    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
-    [[nodiscard]] constexpr int rank() const { return starts.size(); }
-    [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
-    [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
-    [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
-    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const {
-      return start(axis) == 0 && stop(axis) == n && stride(axis) == 1;
-    }
-
-   private:
-    constexpr view(int_list a, int rank)
-        : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
-  };
-  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops,
-                                   const vec<std::int64_t>& strides) {
-    attributes a;
-    a.ints = starts;
-    a.ints.append(stops);
-    a.ints.append(strides);
-    return a;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape from = t.operands[0].shape;
-    typing::require(t.attrs.ints.size() == 3 * from.rank, "slice: not a range for each axis");
-    shape to;
-    const view range(t.attrs);
-    for (int i = 0; i < from.rank; ++i) {
-      const auto start = range.start(i), stop = range.stop(i), stride = range.stride(i);
-      typing::require(0 <= start && start <= stop && stop <= from[i] && stride >= 1, "slice: out of range");
-      to.push_back((stop - start + stride - 1) / stride);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
-    vec<std::int64_t> low, high, interior;
-    for (int i = 0; i < from.rank; ++i) {
-      const auto start = view(s.e).start(i), stride = view(s.e).stride(i);
-      const auto covered = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
-      low.push_back(start);
-      high.push_back(from[i] - start - covered);
-      interior.push_back(stride - 1);
-    }
-    return {emit::pad(s.b, ct[0], low, high, interior)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    const view range(s.e);
-    vec<std::int64_t> start{0}, stop{n}, stride{1};
-    start.append(range.starts);
-    stop.append(range.stops);
-    stride.append(range.strides);
-    return {emit::slice(s.b, s.operands[0], start, stop, stride)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[0]) return o[0];
-    double x = 0;
-    return emit::is_constant(b, o[0], x) ? emit::constant(b, to, x) : -1;
-  }
-  static std::string print(const attributes& a) {
-    const view range(a);
-    std::string text;
-    for (int i = 0; i < range.rank(); ++i) {
-      text += (i ? ", " : "") + std::to_string(range.start(i)) + ":" + std::to_string(range.stop(i));
-      if (range.stride(i) != 1) text += ":" + std::to_string(range.stride(i));
-    }
-    return text;
-  }
-  static constexpr vec<int> lanes(const lane_site& s) {
-    const view range(s.e);
-    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0),
-                        rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
-  }
-  static constexpr vec<split_result> split(split_site& s) {
-    const int k = s.first_axis();
-    const view range(s.e);
-    if (k == split_site::whole || !range.takes_all(k, s.whole_shape(0)[k])) return {};
-    vec<std::int64_t> stops = range.stops;
-    stops[k] /= s.mesh.count;
-    return s.apart(make(range.starts, stops, range.strides));
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    const view range(v.e);
-    std::size_t i = 0;
-    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-      std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < from.rank; ++k) source[k] = range.start(k) + at[k] * range.stride(k);
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive slice{.name = "slice",
-                                 .type = rules::slice::type,
-                                 .jvp = rules::broadcast_to::jvp,
-                                 .vjp = rules::slice::vjp,
-                                 .batch = rules::slice::batch,
-                                 .simplify = rules::slice::simplify,
-                                 .print = rules::slice::print,
-                                 .evaluate = rules::slice::evaluate,
-                                 .known = rules::known::handed_on,
-                                 .lanes = rules::slice::lanes,
-                                 .split = rules::slice::split,
-                                 .role = role::rearranged};
-}
-namespace emit {
-constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
-                    const vec<std::int64_t>& stride) {
-  return b.add1(prim::slice, {x}, prim::rules::slice::make(start, stop, stride));
-}
-}
-
-namespace emit {
-constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
-  const shape s = b.shape(x);
-  vec<std::int64_t> start(s.rank, 0), stop;
-  for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
-  start[axis] = first;
-  stop[axis] = first + n;
-  return slice(b, x, start, stop, vec<std::int64_t>(s.rank, 1));
-}
-}
-
-template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
-struct range {
-  static_assert(Stride >= 1, "drx::range: the stride must be positive");
-  static constexpr std::int64_t start(std::int64_t n) { return Start < 0 ? Start + n : Start; }
-  static constexpr std::int64_t stop(std::int64_t n) {
-    return Stop < 0 ? Stop + n : Stop == std::numeric_limits<std::int64_t>::max() ? n : Stop;
-  }
-  static constexpr std::int64_t stride = Stride;
-  static constexpr bool fits(std::int64_t n) { return 0 <= start(n) && start(n) <= stop(n) && stop(n) <= n; }
-};
-using all = range<0>;
-
-namespace detail {
-template <class R>
-inline constexpr bool is_range = false;
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride>
-inline constexpr bool is_range<range<Start, Stop, Stride>> = true;
-
-template <class A, class... R>
-struct sliced {
-  static constexpr int given = static_cast<int>(sizeof...(R));
-  static constexpr bool fits = [] {
-    if (given > A::rank) return false;
-    [[maybe_unused]] int axis = 0;
-    return (R::fits(A::shape[axis++]) && ...);
-  }();
-  struct spans {
-    std::int64_t start[static_cast<std::size_t>(A::rank) + 1] = {}, stop[static_cast<std::size_t>(A::rank) + 1] = {},
-                                                           stride[static_cast<std::size_t>(A::rank) + 1] = {};
-  };
-  static constexpr spans of_axes = [] {
-    spans s;
-    if (!fits) return s;
-    for (int i = 0; i < A::rank; ++i) {
-      s.stop[i] = A::shape[i];
-      s.stride[i] = 1;
-    }
-    [[maybe_unused]] int axis = 0;
-    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride,
-      ++axis),
-     ...);
-    return s;
-  }();
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; fits && i < A::rank; ++i)
-      s.push_back((of_axes.stop[i] - of_axes.start[i] + of_axes.stride[i] - 1) / of_axes.stride[i]);
-    return s;
-  }();
-};
-template <class A, class... R>
-struct sliceable : std::false_type {};
-template <Array A, class... R>
-struct sliceable<A, R...> : std::bool_constant<sliced<A, R...>::fits> {};
-template <class A, class... R>
-concept Sliceable = sliceable<A, R...>::value;
-
-template <class A, class... R>
-constexpr auto slice_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (static_cast<int>(sizeof...(R)) > A::rank) {
-    return error::wrong_rank{};
-  } else {
-    return error::slice_out_of_range{};
-  }
-}
-
-template <class A, class... R>
-constexpr int sliced_id(builder& b, int id) {
-  using S = sliced<A, R...>;
-  vec<std::int64_t> start, stop, stride;
-  for (int i = 0; i < A::rank; ++i) {
-    start.push_back(S::of_axes.start[i]);
-    stop.push_back(S::of_axes.stop[i]);
-    stride.push_back(S::of_axes.stride[i]);
-  }
-  return emit::slice(b, id, start, stop, stride);
-}
-}
-
-template <class... Ranges, class A>
-  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && detail::Sliceable<A, Ranges...>)
-constexpr auto slice(const A& x) {
-  return detail::unary<array_of<typename A::value_type, detail::sliced<A, Ranges...>>>(
-      x, [](builder& b, int id) { return detail::sliced_id<A, Ranges...>(b, id); });
-}
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A>
-  requires detail::Sliceable<A, range<Start, Stop, Stride>>
-constexpr auto slice(const A& x) {
-  return drx::slice<range<Start, Stop, Stride>>(x);
-}
-template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
-  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) &&
-           !detail::Sliceable<A, Ranges...>)
-Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A,
-          class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
-  requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
-Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
-
-namespace detail {
-template <std::int64_t I>
-using just = range<I, I == -1 ? std::numeric_limits<std::int64_t>::max() : I + 1>;
-template <class A, int N>
-struct without_first_axes {
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = N; i < A::rank; ++i) s.push_back(A::shape[i]);
-    return s;
-  }();
-};
-}
-
-template <std::int64_t... I, class A>
-  requires(sizeof...(I) > 0 && detail::Sliceable<A, detail::just<I>...>)
-constexpr auto index(const A& x) {
-  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    return emit::reshape(b, detail::sliced_id<A, detail::just<I>...>(b, id), S::value);
-  });
-}
-template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<A, detail::just<I>...>())>
-  requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
-Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
-
-DRX_SILENT(slice)
-DRX_SILENT(index)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct dynamic_slice {
-  struct view {
-    int batch;
-    int_list sizes;
-    constexpr explicit view(int_list a) : batch(a.number(0)), sizes(a.from(1)) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, starts = t.operands[1].shape;
-    const int_list sizes = view(t.attrs).sizes;
-    const int batch = view(t.attrs).batch, sized = sizes.size();
-    typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
-    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank,
-                    "dynamic_slice: not a start for each size");
-    shape to = indexing::common_batch(x, starts, batch);
-    for (int i = batch; i < x.rank; ++i) {
-      const auto size = i < batch + sized ? sizes[i - batch] : x[i];
-      typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
-      to.push_back(size);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const int batch = view(s.e).batch;
-    const shape from = s.b.shape(s.operands[0]);
-    shape all = s.b.shape(s.results[0]);
-    for (int i = batch; i < from.rank; ++i) all[i] = from[i];
-    const int zeros = emit::constant(s.b, s.b.type(ct[0]).with_shape(all), 0);
-    return {indexing::summed_to(s.b, emit::update_slice(s.b, zeros, ct[0], s.operands[1], batch), from), zero_tangent};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[0]) return o[0];
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
-    if (view(a).batch != 0 || !emit::is_constant(b, o[1], x)) return -1;
-    vec<std::int64_t> start, stop;
-    for (int i = 0; i < to.shape.rank; ++i) {
-      const bool sized = i < view(a).sizes.size();
-      start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
-      stop.push_back(start[i] + to.shape[i]);
-    }
-    return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
-  }
-  static std::string print(const attributes& a) {
-    const view s(a);
-    return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
-  }
-  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part,
-                       const std::int64_t* at, std::int64_t* start) {
-    for (int i = 0; i < from.rank; ++i) start[i] = 0;
-    for (int i = 0; i < sized; ++i) {
-      std::int64_t own[shape::max_rank] = {};
-      indexing::own_index(starts.type.shape, batch, at, own);
-      own[batch] = i;
-      start[batch + i] = indexing::position(indexing::integer_at(starts, own), from[batch + i], part[batch + i]);
-    }
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    const int batch = view(v.e).batch, sized = view(v.e).sizes.size();
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(to, [&](const std::int64_t* at) {
-      std::int64_t start[shape::max_rank], source[shape::max_rank];
-      start_of(*v.in[1], batch, sized, from, to, at, start);
-      indexing::own_index(from, batch, at, source);
-      for (int k = batch; k < from.rank; ++k) source[k] += start[k];
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-struct update_slice {
-  struct view {
-    int batch;
-    constexpr explicit view(int_list a) : batch(a.number(0)) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
-    const int batch = view(t.attrs).batch;
-    typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
-    typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
-    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank,
-                    "update_slice: ranks");
-    shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
-    for (int i = batch; i < x.rank; ++i) {
-      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i],
-                      "update_slice: the piece does not fit");
-      to.push_back(x[i]);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent && t[1] == zero_tangent) return {zero_tangent};
-    vec<int> moved = s.operands;
-    for (int i = 0; i < 2; ++i) moved[i] = emit::instantiate_zeros(s.b, t[i], s.operands[i]);
-    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(3, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const int batch = view(s.e).batch, starts = s.operands[2];
-    const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
-    if (wanted[0]) {
-      const int none = emit::zeros_like(s.b, s.operands[1]);
-      r[0] = indexing::summed_to(s.b, emit::update_slice(s.b, ct[0], none, starts, batch), x);
-    }
-    if (wanted[1]) {
-      vec<std::int64_t> sizes;
-      for (int i = 0; i < s.b.shape(starts)[batch]; ++i) sizes.push_back(piece[batch + i]);
-      r[1] = indexing::summed_to(s.b, emit::dynamic_slice(s.b, ct[0], starts, sizes, batch), piece);
-    }
-    return r;
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1]), b.type(o[2])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[1]) return o[1];
-    if (from[1].shape.size() == 0 && to == from[0]) return o[0];
-    double x = 0, piece = 0;
-    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x)
-                                                                                            : -1;
-  }
-  static std::string print(const attributes& a) {
-    return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : "";
-  }
-  static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
-    const int batch = view(v.e).batch;
-    const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {
-      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
-                  &x.bytes[width * static_cast<std::size_t>(flat_index(x.type.shape, source))], width);
-    };
-    std::int64_t source[shape::max_rank], target[shape::max_rank];
-    for_each_index(to, [&](const std::int64_t* at) {
-      indexing::own_index(from, batch, at, source);
-      copy(*v.in[0], source, at);
-    });
-    shape each = piece;
-    for (int i = 0; i < batch; ++i) each[i] = to[i];
-    for_each_index(each, [&](const std::int64_t* at) {
-      dynamic_slice::start_of(*v.in[2], batch, sized, to, piece, at, target);
-      for (int i = 0; i < to.rank; ++i) target[i] += at[i];
-      indexing::own_index(piece, batch, at, source);
-      copy(*v.in[1], source, target);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
-                                         .type = rules::dynamic_slice::type,
-                                         .jvp = rules::dynamic_slice::jvp,
-                                         .vjp = rules::dynamic_slice::vjp,
-                                         .batch = rules::dynamic_slice::batch,
-                                         .simplify = rules::dynamic_slice::simplify,
-                                         .print = rules::dynamic_slice::print,
-                                         .evaluate = rules::dynamic_slice::evaluate,
-                                         .known = rules::known::handed_on,
-                                         .lanes = rules::lanes::same_places<1>,
-                                         .split = rules::split::along_batch<rules::dynamic_slice>};
-inline constexpr primitive update_slice{.name = "update_slice",
-                                        .type = rules::update_slice::type,
-                                        .jvp = rules::update_slice::jvp,
-                                        .vjp = rules::update_slice::vjp,
-                                        .batch = rules::dynamic_slice::batch,
-                                        .simplify = rules::update_slice::simplify,
-                                        .print = rules::update_slice::print,
-                                        .evaluate = rules::update_slice::evaluate,
-                                        .known = rules::update_slice::known,
-                                        .lanes = rules::lanes::same_places<2>,
-                                        .split = rules::split::along_batch<rules::update_slice>,
-                                        .in_place = true};
-}
-namespace emit {
-constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
-  attributes a;
-  a.ints = {batch};
-  a.ints.append(sizes);
-  return b.add1(prim::dynamic_slice, {x, starts}, a);
-}
-constexpr int update_slice(builder& b, int x, int piece, int starts, int batch) {
-  attributes a;
-  a.ints = {batch};
-  return b.add1(prim::update_slice, {x, piece, starts}, a);
-}
-}
-
-namespace detail {
-template <std::int64_t... Sizes>
-struct sizes {};
-
-template <class A, class Sizes, class... I>
-struct dynamic_part : not_arrays<A, I...> {};
-template <Array A, std::int64_t... Size, class... I>
-  requires(!(Placed<I> || ...))
-struct dynamic_part<A, sizes<Size...>, I...> {
-  static constexpr int given = static_cast<int>(sizeof...(Size));
-  static constexpr std::int64_t size(int i) {
-    const std::int64_t list[] = {Size..., 0};
-    return list[i];
-  }
-  static constexpr auto misuse() {
-    if constexpr (!(Position<I> && ...)) {
-      return error::needs_integer_values{};
-    } else if constexpr (given == 0 || given > A::rank || given != static_cast<int>(sizeof...(I))) {
-      return error::wrong_rank{};
-    } else if constexpr (!fits()) {
-      return error::slice_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr bool fits() {
-    for (int i = 0; i < given; ++i)
-      if (size(i) < 0 || size(i) > A::shape[i]) return false;
-    return true;
-  }
-  static constexpr shape value = [] {
-    shape s = A::shape;
-    for (int i = 0; i < given && i < s.rank; ++i) s[i] = size(i);
-    return s;
-  }();
-};
-template <class A, class Sizes, class... I>
-concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), no_misuse>;
-
-template <class A, class B, class... I>
-struct replaced_part : not_arrays<A, B, I...> {};
-template <Array A, Array B, class... I>
-  requires(!(Placed<I> || ...))
-struct replaced_part<A, B, I...> {
-  static constexpr int given = static_cast<int>(sizeof...(I));
-  static constexpr auto misuse() {
-    if constexpr (!(Position<I> && ...)) {
-      return error::needs_integer_values{};
-    } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
-      return error::element_types_differ{};
-    } else if constexpr (A::rank != B::rank || given == 0 || given > A::rank) {
-      return error::wrong_rank{};
-    } else if constexpr (!fits()) {
-      return error::slice_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr bool fits() {
-    for (int i = 0; i < A::rank; ++i)
-      if (i < given ? B::shape[i] > A::shape[i] : B::shape[i] != A::shape[i]) return false;
-    return true;
-  }
-};
-template <class A, class B, class... I>
-concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), no_misuse>;
-
-template <class>
-inline constexpr std::int64_t one_for = 1;
-template <class A, class... I>
-concept DynamicallyIndexable = DynamicallySliceable<A, sizes<one_for<I>...>, I...>;
-}
-
-template <std::int64_t... Sizes, class A, class... I>
-  requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
-constexpr auto dynamic_slice(const A& x, const I&... i) {
-  using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
-  tracing_builder& b = detail::tape_among(x, i...);
-  return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
-}
-template <std::int64_t... Sizes, class A, class... I,
-          class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
-           !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
-Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
-
-template <class A, class B, class... I>
-  requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
-constexpr A update_slice(const A& x, const B& piece, const I&... i) {
-  tracing_builder& b = detail::tape_among(x, piece, i...);
-  return A(detail::at(
-      b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
-}
-template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
-           !detail::Replaceable<A, B, I...>)
-Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
-
-template <class A, class... I>
-  requires(sizeof...(I) > 0 && detail::DynamicallyIndexable<A, I...>)
-constexpr auto index(const A& x, const I&... i) {
-  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
-  const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
-  return detail::unary<array_of<typename A::value_type, S>>(
-      part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
-}
-template <class A, class... I,
-          class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
-           !detail::DynamicallyIndexable<A, I...>)
-Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
-
-DRX_SILENT(dynamic_slice)
-DRX_SILENT(update_slice)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct take {
-  struct view {
-    int axis, batch;
-    constexpr view(int at, int batch_axes) : axis(at), batch(batch_axes) {}
-    constexpr explicit view(int_list a) : view(a.number(0), a.number(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {axis, batch};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, indices = t.operands[1].shape;
-    const auto [axis, batch] = view(t.attrs);
-    typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
-    typing::require(batch <= axis && axis < x.rank, "take: no such axis");
-    typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
-    shape to = indexing::common_batch(x, indices, batch);
-    for (int i = batch; i < axis; ++i) to.push_back(x[i]);
-    for (int i = batch; i < indices.rank; ++i) to.push_back(indices[i]);
-    for (int i = axis + 1; i < x.rank; ++i) to.push_back(x[i]);
-    typing::require(x[axis] > 0 || to.size() == 0, "take: from an axis without elements");
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const auto [axis, batch] = view(s.e);
-    const shape from = s.b.shape(s.operands[0]);
-    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from),
-            zero_tangent};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    view a(s.e);
-    ++a.axis;
-    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
-    if (!batched[0] && a.batch == 0 && a.axis == 1)
-      return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-    ++a.batch;
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[0], x)) return -1;
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
-    return emit::constant(b, type({from, a, {}})[0], x);
-  }
-  static std::string print(const attributes& a) {
-    const auto [axis, batch] = view(a);
-    return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
-  }
-  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at,
-                         std::int64_t* element) {
-    const int any = indices.type.shape.rank - batch;
-    std::int64_t which[shape::max_rank] = {};
-    indexing::own_index(indices.type.shape, batch, at, which);
-    for (int i = 0; i < any; ++i) which[batch + i] = at[axis + i];
-    for (int i = 0; i < axis; ++i) element[i] = at[i];
-    element[axis] = indexing::position(indexing::integer_at(indices, which), n);
-    for (int i = axis + 1; i < rank; ++i) element[i] = at[i - 1 + any];
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape;
-    const int axis = view(v.e).axis, batch = view(v.e).batch;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-      std::int64_t element[shape::max_rank], source[shape::max_rank];
-      element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
-      indexing::own_index(from, batch, element, source);
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-struct scatter {
-  struct view {
-    int axis, batch;
-    std::int64_t extent;
-    constexpr view(int at, int batch_axes, std::int64_t n) : axis(at), batch(batch_axes), extent(n) {}
-    constexpr explicit view(int_list a) : view(a.number(0), a.number(1), a[2]) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {axis, batch, extent};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
-    const auto [axis, batch, extent] = view(t.attrs);
-    const int any = indices.rank - batch;
-    typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
-    typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
-    typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
-    shape to = indexing::common_batch(indices, updates, batch);
-    for (int i = 0; i < any; ++i)
-      typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
-    for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
-    to.push_back(extent);
-    for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
-    typing::require(extent > 0 || updates.size() == 0, "scatter: into an axis without elements");
-    return {t.operands[1].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[1] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
-    const int taken = emit::take(s.b, ct[0], s.operands[0], view(s.e).axis, view(s.e).batch);
-    return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    view a(s.e);
-    ++a.axis;
-    if (!batched[0] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
-    ++a.batch;
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[1], x) || x != 0) return -1;
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
-    return emit::constant(b, type({from, a, {}})[0], 0);
-  }
-  static constexpr known_values known(const known_site& s) { return {s.operands[1].but_zero()}; }
-  static void evaluate(evaluation& v) {
-    const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
-    const int axis = view(v.e).axis, batch = view(v.e).batch;
-    shape each = updates;
-    for (int i = 0; i < batch; ++i) each[i] = to[i];
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each_index(each, [&](const std::int64_t* at) {
-        std::int64_t element[shape::max_rank], source[shape::max_rank];
-        take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
-        indexing::own_index(updates, batch, at, source);
-        T& y = v.out[0].data<T>()[flat_index(to, element)];
-        y = wrapping_sum(y, v.in[1]->data<T>()[flat_index(updates, source)]);
-      });
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive take{.name = "take",
-                                .type = rules::take::type,
-                                .jvp = rules::take::jvp,
-                                .vjp = rules::take::vjp,
-                                .batch = rules::take::batch,
-                                .simplify = rules::take::simplify,
-                                .print = rules::take::print,
-                                .evaluate = rules::take::evaluate,
-                                .known = rules::known::handed_on,
-                                .lanes = rules::lanes::same_places<1>,
-                                .split = rules::split::along_batch<rules::take>};
-inline constexpr primitive scatter{.name = "scatter",
-                                   .type = rules::scatter::type,
-                                   .jvp = rules::scatter::jvp,
-                                   .vjp = rules::scatter::vjp,
-                                   .batch = rules::scatter::batch,
-                                   .simplify = rules::scatter::simplify,
-                                   .print = rules::take::print,
-                                   .evaluate = rules::scatter::evaluate,
-                                   .known = rules::scatter::known,
-                                   .split = rules::split::along_batch<rules::scatter>};
-}
-namespace emit {
-constexpr int take(builder& b, int x, int indices, int axis, int batch) {
-  return b.add1(prim::take, {x, indices}, prim::rules::take::view(axis, batch).make());
-}
-constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
-  return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
-}
-constexpr int sum_of_scattered(builder& b, int x) {
-  const entry* e = b.definition(x);
-  if (!e) return -1;
-  if (e->prim == &prim::add) {
-    const int left = e->operands[0], right = e->operands[1];
-    const entry* last = b.definition(right);
-    const int second = last && last->prim != &prim::add ? sum_of_scattered(b, right) : -1;
-    const int first = sum_of_scattered(b, left);
-    if (first < 0 && second < 0) return -1;
-    const int rest = first < 0 ? sum(b, left, {0}) : second < 0 ? sum(b, right, {0}) : second;
-    return first < 0 ? add(b, rest, second) : add(b, first, rest);
-  }
-  if (e->prim == &prim::scatter) {
-    const int indices = e->operands[0], updates = e->operands[1];
-    const auto [axis, batch, n] = prim::rules::scatter::view(*e);
-    if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
-    if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
-    return scatter(b, indices, updates, 0, 0, n);
-  }
-  if (e->prim == &prim::update_slice && prim::rules::update_slice::view(*e).batch == 1) {
-    const int piece = e->operands[1], starts = e->operands[2];
-    const shape rows = b.shape(piece), at = b.shape(starts);
-    double zero = 1;
-    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] ||
-        rows[0] != b.shape(x)[0])
-      return -1;
-    const int flat_starts = reshape(b, starts, make_shape(at[0]));
-    return scatter(b, flat_starts, reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
-  }
-  return -1;
-}
-constexpr int take_along(builder& b, int x, int indices, int axis) {
-  const int last = b.shape(x).rank - 1;
-  vec<std::int64_t> swapped;
-  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
-  const int swapped_x = transpose(b, x, swapped);
-  return transpose(b, take(b, swapped_x, transpose(b, indices, swapped), last, last), swapped);
-}
-}
-
-namespace detail {
-template <class X>
-concept Indices = IntegerArray<X> || IntegerLiteral<X>;
-
-template <class A, int Axis, class I, bool Along = false>
-struct taken : not_arrays<A, I> {};
-template <Array A, int Axis, class I, bool Along>
-  requires(!Placed<I>)
-struct taken<A, Axis, I, Along> {
-  static constexpr int axis = normal_axis(Axis, A::rank);
-  static constexpr shape indices = [] {
-    if constexpr (Array<I>) {
-      return I::shape;
-    } else {
-      return shape{};
-    }
-  }();
-  static constexpr auto misuse() {
-    if constexpr (!Indices<I>) {
-      return error::needs_integer_values{};
-    } else if constexpr (axis < 0 || axis >= A::rank) {
-      return error::axis_out_of_range{};
-    } else if constexpr (Along ? A::rank != indices.rank : A::rank - 1 + indices.rank > shape::max_rank) {
-      return error::wrong_rank{};
-    } else if constexpr (Along && !alike()) {
-      return error::extents_differ{};
-    } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
-      return error::slice_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr bool alike() {
-    for (int i = 0; i < A::rank; ++i)
-      if (i != axis && A::shape[i] != indices[i]) return false;
-    return true;
-  }
-  static constexpr bool fits = std::is_same_v<decltype(misuse()), no_misuse>;
-  static constexpr shape value = [] {
-    if (!fits) return shape{};
-    if (Along) return indices;
-    shape s;
-    for (int i = 0; i < axis; ++i) s.push_back(A::shape[i]);
-    for (int i = 0; i < indices.rank; ++i) s.push_back(indices[i]);
-    for (int i = axis + 1; i < A::rank; ++i) s.push_back(A::shape[i]);
-    return s;
-  }();
-};
-template <class A, int Axis, class I, bool Along = false>
-concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
-
-template <class I>
-constexpr int indices_on(tracing_builder& b, const I& i) {
-  if constexpr (IntegerLiteral<I>) {
-    return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
-  } else {
-    return id_on(b, i);
-  }
-}
-
-template <class A, int Axis, class I, class U>
-constexpr auto scatter_misuse() {
-  if constexpr (!Takeable<A, Axis, I>) {
-    return taken<A, Axis, I>::misuse();
-  } else if constexpr (Placed<U>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<U>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (!NumberArray<A>) {
-    return error::needs_numbers{};
-  } else if constexpr (!std::is_same_v<typename A::value_type, typename U::value_type>) {
-    return error::element_types_differ{};
-  } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
-    return error::extents_differ{};
-  } else {
-    return no_misuse{};
-  }
-}
-template <class A, int Axis, class I, class U>
-concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
-}
-
-template <int Axis = 0, class A, class I>
-  requires detail::Takeable<A, Axis, I>
-constexpr auto take(const A& x, const I& indices) {
-  using S = detail::taken<A, Axis, I>;
-  tracing_builder& b = detail::tape_among(x, indices);
-  return array_of<typename A::value_type, S>(
-      detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
-}
-template <int Axis = 0, class A, class I, class Why = decltype(detail::taken<A, Axis, I>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I>)
-Why take(const A&, const I&) = delete;  // drx: take<axis>(x, array of ints), the axis one of x's and with elements; of a placed value in a map
-
-template <int Axis = -1, class A, class I>
-  requires detail::Takeable<A, Axis, I, true>
-constexpr auto take_along(const A& x, const I& indices) {
-  using S = detail::taken<A, Axis, I, true>;
-  tracing_builder& b = detail::tape_among(x, indices);
-  return array_of<typename A::value_type, S>(
-      detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
-}
-template <int Axis = -1, class A, class I, class Why = decltype(detail::taken<A, Axis, I, true>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I, true>)
-Why take_along(const A&, const I&) = delete;  // drx: take_along<axis>(x, array of ints), of one shape but for the axis; of a placed value in a map
-
-template <int Axis = 0, class A, class I, class U>
-  requires detail::Scatterable<A, Axis, I, U>
-constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
-  using S = detail::taken<A, Axis, I>;
-  tracing_builder& b = detail::tape_among(x, indices, updates);
-  const int added =
-      emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
-  return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
-}
-template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
-Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
-
-DRX_SILENT(scatter_add)
-DRX_SILENT(take)
-DRX_SILENT(take_along)
-
-}
-
-namespace drx {
-namespace prim {
-template <bool Max, class T>
-constexpr bool beats(T x, T best) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return (Max ? x > best : x < best) || (x != x && best == best);
-  } else {
-    return Max ? x > best : x < best;
-  }
-}
-namespace rules {
-template <bool Max>
-struct best_so_far : along_axis {
-  static constexpr auto known = rules::known::nothing;
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {along_axis::type(t)[0].with_type(dtype::int32)};
-  }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.out[0].type.shape;
-    const int axis = view(v.e).axis;
-    const bool backwards = view(v.e).backwards;
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
-        std::int64_t here[shape::max_rank] = {};
-        for (int k = 0; k < s.rank; ++k) here[k] = at[k];
-        std::int64_t best = backwards ? s[axis] - 1 : 0;
-        const auto element = [&](std::int64_t k) {
-          here[axis] = k;
-          return v.in[0]->data<T>()[flat_index(s, here)];
-        };
-        for (std::int64_t k = best; k != at[axis] + (backwards ? -1 : 1); k += backwards ? -1 : 1)
-          if (beats<Max>(element(k), element(best))) best = k;
-        v.out[0].data<std::int32_t>()[i++] = static_cast<std::int32_t>(best);
-      });
-    });
-  }
-};
-template <class Rules>
-constexpr primitive best_so_far_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = rules::constant::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .simplify = Rules::simplify,
-          .print = Rules::print,
-          .evaluate = Rules::evaluate,
-          .known = Rules::known,
-          .split = rules::split::whole};
-}
-}
-inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
-inline constexpr primitive smallest_so_far = rules::best_so_far_primitive<rules::best_so_far<false>>("smallest_so_far");
-}
-
-namespace detail {
-template <int Axis, direction To, class A>
-constexpr A so_far(const primitive& p, const A& x) {
-  return unary<A>(x, [&](builder& b, int id) {
-    const attributes a = prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make();
-    return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
-  });
-}
-}
-
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_so_far, x); }
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::smallest_so_far, x); }
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
-
-DRX_SILENT(cummax)
-DRX_SILENT(cummin)
 
 }
 
@@ -19052,20 +19190,18 @@ constexpr auto keep_axis(const Y& y) {
 
 template <class A, int Axis>
 concept Searchable = NumberArray<A> && HasAxis<A, Axis> && (A::size > 0);
-template <int Axis, class A, class Best>
-constexpr auto first_best(const A& x, const Best& best) {
-  using Index = array_of<std::int32_t, shape_of<A>>;
-  auto hit = x == keep_axis<A, Axis>(best);
-  if constexpr (FloatingArray<A>) hit = hit || x != x;
-  constexpr auto n = static_cast<std::int32_t>(A::shape[axis_of<A, Axis>::axis]);
-  return min<Axis>(where(hit, iota<Index, Axis>(), n - 1));
+template <int Axis, class A>
+constexpr auto arg_extremum(const primitive& p, const A& x) {
+  using axes = reduced_axes<A, Axis>;
+  return unary<array_of<std::int32_t, axes>>(
+      x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
 }
 }
 
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
-constexpr auto argmax(const A& x) { return detail::first_best<Axis>(x, max<Axis>(x)); }
+constexpr auto argmax(const A& x) { return detail::arg_extremum<Axis>(prim::argmax, x); }
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
-constexpr auto argmin(const A& x) { return detail::first_best<Axis>(x, min<Axis>(x)); }
+constexpr auto argmin(const A& x) { return detail::arg_extremum<Axis>(prim::argmin, x); }
 
 template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
 Why argmax(const A&) = delete;  // drx: argmax<axis>(array of numbers with elements); of a placed value in a map

@@ -1,5 +1,5 @@
 // drx/functions/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any elements
-// are true. These are compositions of reductions and comparisons: no derivative passes through them.
+// are true. No derivative passes through them.
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
@@ -25,23 +25,21 @@ constexpr auto keep_axis(const Y& y) {
 
 template <class A, int Axis>
 concept Searchable = NumberArray<A> && HasAxis<A, Axis> && (A::size > 0);
-template <int Axis, class A, class Best>
-constexpr auto first_best(const A& x, const Best& best) {  // a NaN counts as best, as in NumPy
-  using Index = array_of<std::int32_t, shape_of<A>>;
-  auto hit = x == keep_axis<A, Axis>(best);
-  if constexpr (FloatingArray<A>) hit = hit || x != x;
-  constexpr auto n = static_cast<std::int32_t>(A::shape[axis_of<A, Axis>::axis]);
-  return min<Axis>(where(hit, iota<Index, Axis>(), n - 1));
+template <int Axis, class A>
+constexpr auto arg_extremum(const primitive& p, const A& x) {
+  using axes = reduced_axes<A, Axis>;
+  return unary<array_of<std::int32_t, axes>>(
+      x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
 }
 }  // namespace detail
 
 // clang-format off
 /// The position of the largest element along Axis, an int32; the first of equal ones.  argmax(x), argmax<0>(x)
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
-constexpr auto argmax(const A& x) { return detail::first_best<Axis>(x, max<Axis>(x)); }
+constexpr auto argmax(const A& x) { return detail::arg_extremum<Axis>(prim::argmax, x); }
 /// The position of the smallest element along Axis, an int32; the first of equal ones.
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
-constexpr auto argmin(const A& x) { return detail::first_best<Axis>(x, min<Axis>(x)); }
+constexpr auto argmin(const A& x) { return detail::arg_extremum<Axis>(prim::argmin, x); }
 
 template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
 Why argmax(const A&) = delete;  // drx: argmax<axis>(array of numbers with elements); of a placed value in a map

@@ -56,9 +56,14 @@ struct cast {
   template <class To, class From>
   DRX_FN static constexpr To convert(From x) {
     if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2;
+      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2, end = -low;
+      constexpr From last = end - end / static_cast<From>(std::uint64_t{1} << std::numeric_limits<From>::digits);
       constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
-      return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
+      const From above = math::chosen(x > low, x, low);  // (chosen without branches: then loops have vectors)
+      const To inside = static_cast<To>(math::chosen(above < end, above, last));
+      const To is_number = static_cast<To>(-static_cast<To>(x == x)),
+               is_beyond = static_cast<To>(-static_cast<To>(x >= end));
+      return static_cast<To>(((inside & ~is_beyond) | (highest & is_beyond)) & is_number);
     } else if constexpr (std::is_same_v<To, bool>) {
       return x != From(0);
     } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {

@@ -1,6 +1,7 @@
 // drx/primitives/catalogue.hpp: all primitives. Code that uses one includes this, since the rules of one write others.
 #pragma once
 
+#include <drx/primitives/arg_extremum.hpp>
 #include <drx/primitives/arithmetic.hpp>
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/broadcast_to.hpp>

@@ -13,7 +13,7 @@ namespace prim {
 template <bool Max, class T>
 constexpr bool beats(T x, T best) {
   if constexpr (std::is_floating_point_v<T>) {
-    return (Max ? x > best : x < best) || (x != x && best == best);
+    return (Max ? x > best : x < best) | ((x != x) & (best == best));
   } else {
     return Max ? x > best : x < best;
   }
@@ -66,14 +66,53 @@ constexpr primitive best_so_far_primitive(const char* name) {
 }  // namespace rules
 inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
 inline constexpr primitive smallest_so_far = rules::best_so_far_primitive<rules::best_so_far<false>>("smallest_so_far");
+namespace rules {
+/// The best of the elements up to each one. The first of equal ones gets the derivative.
+template <bool Max>
+struct cumulative_extremum : along_axis {
+  static constexpr int positions(const rule_site& s) {
+    return s.b.add1(Max ? largest_so_far : smallest_so_far, {s.operands[0]}, s.e.attrs);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::take_along(s.b, t[0], positions(s), axis(s))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::scatter_along(s.b, positions(s), ct[0], axis(s))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      const T x = v.in[0]->data<T>()[i];
+      return before && !beats<Max>(x, *before) ? *before : x;
+    });
+  }
+};
+template <class Rules>
+constexpr primitive cumulative_extremum_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate,
+          .known = rules::known::handed_on,
+          .lanes = rules::lanes::same,
+          .split = rules::split::but_along<Rules>};
+}
+}  // namespace rules
+inline constexpr primitive cummax = rules::cumulative_extremum_primitive<rules::cumulative_extremum<true>>("cummax");
+inline constexpr primitive cummin = rules::cumulative_extremum_primitive<rules::cumulative_extremum<false>>("cummin");
 }  // namespace prim
 
 namespace detail {
 template <int Axis, direction To, class A>
 constexpr A so_far(const primitive& p, const A& x) {
   return unary<A>(x, [&](builder& b, int id) {
-    const attributes a = prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make();
-    return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
+    return b.add1(p, {id}, prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make());
   });
 }
 }  // namespace detail
@@ -82,10 +121,10 @@ constexpr A so_far(const primitive& p, const A& x) {
 /// At each element the largest of those up to it along Axis, or of those from it on; a NaN counts as largest. The first
 /// of equal ones gets the derivative.  cummax(x), cummax<0, drx::direction::backward>(x)
 template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_so_far, x); }
+constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::cummax, x); }
 /// At each element the smallest of those up to it along Axis, or of those from it on; a NaN counts as smallest.
 template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::smallest_so_far, x); }
+constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::cummin, x); }
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)

@@ -228,13 +228,26 @@ constexpr int sum_of_scattered(builder& b, int x) {
   }
   return -1;
 }
+/// The permutation that exchanges an axis with the last one.
+constexpr vec<std::int64_t> exchanged_with_last(int axis, int last) {
+  vec<std::int64_t> swapped;
+  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
+  return swapped;
+}
 /// take with one index for each element of the result; the other axes of x and indices agree.
 constexpr int take_along(builder& b, int x, int indices, int axis) {
   const int last = b.shape(x).rank - 1;
-  vec<std::int64_t> swapped;
-  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
+  const vec<std::int64_t> swapped = exchanged_with_last(axis, last);
   const int swapped_x = transpose(b, x, swapped);
   return transpose(b, take(b, swapped_x, transpose(b, indices, swapped), last, last), swapped);
+}
+/// Its transpose, where x has the indices' shape: updates added up at their positions along an axis.
+constexpr int scatter_along(builder& b, int indices, int updates, int axis) {
+  const shape s = b.shape(updates);
+  const int last = s.rank - 1;
+  const vec<std::int64_t> swapped = exchanged_with_last(axis, last);
+  const int at = transpose(b, indices, swapped), moved = transpose(b, updates, swapped);
+  return transpose(b, scatter(b, at, moved, last, last, s[axis]), swapped);
 }
 }  // namespace emit
 

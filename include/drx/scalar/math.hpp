@@ -518,7 +518,7 @@ DRX_INLINE T azdiv(T x, T y) {
   return chosen(x != 0, x / y, T(0));
 }
 
-// One instruction each: floor, ceil and trunc from SSE4.1 on; sqrt vectorises under -fno-math-errno only.
+// sqrt is one instruction, and vectorises under -fno-math-errno only.
 template <std::floating_point T>
 DRX_INLINE T abs(T x) {
   return std::fabs(x);
@@ -531,6 +531,9 @@ template <std::floating_point T>
 DRX_INLINE T rsqrt(T x) {
   return 1 / std::sqrt(x);
 }
+// Whole numbers near x, with its sign, that of zeros too. (Compilers have one instruction for single numbers, but g++
+// none for vectors as long as floating-point operations may trap.)
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 template <std::floating_point T>
 DRX_INLINE T floor(T x) {
   return std::floor(x);
@@ -543,6 +546,45 @@ template <std::floating_point T>
 DRX_INLINE T trunc(T x) {
   return std::trunc(x);
 }
+template <std::floating_point T>
+DRX_INLINE T round(T x) {
+  return std::nearbyint(x);
+}
+#else
+namespace detail {
+/// Numbers from this one on are whole.
+template <std::floating_point T>
+inline constexpr T first_whole = T(std::uint64_t{1} << format<T>::mantissa);
+/// The nearest whole number to one below that; of two equally near, the even one.
+template <std::floating_point T>
+DRX_INLINE T nearest_whole(T magnitude) {
+  return as_rounded(as_rounded(magnitude + first_whole<T>) - first_whole<T>);
+}
+}  // namespace detail
+template <std::floating_point T>
+DRX_INLINE T floor(T x) {
+  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
+  return detail::select(size < detail::first_whole<T>, detail::select(near > x, near - 1, near), x);
+}
+template <std::floating_point T>
+DRX_INLINE T ceil(T x) {
+  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
+  const T whole = detail::with_sign_of(detail::magnitude(detail::select(near < x, near + 1, near)), x);
+  return detail::select(size < detail::first_whole<T>, whole, x);
+}
+template <std::floating_point T>
+DRX_INLINE T trunc(T x) {
+  const T size = detail::magnitude(x), near = detail::nearest_whole(size);
+  const T whole = detail::with_sign_of(detail::select(near > size, near - 1, near), x);
+  return detail::select(size < detail::first_whole<T>, whole, x);
+}
+/// Of two equally near, the even one.
+template <std::floating_point T>
+DRX_INLINE T round(T x) {
+  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
+  return detail::select(size < detail::first_whole<T>, near, x);
+}
+#endif
 
 template <std::floating_point T>
 DRX_INLINE T sin_of_any(T x) {
@@ -566,12 +608,6 @@ DRX_INLINE T fma(T x, T y, T z) {
   return detail::fma(x, y, z);
 #endif
 }
-/// The nearest whole number; of two equally near, the even one.
-template <std::floating_point T>
-DRX_INLINE T round(T x) {
-  return std::nearbyint(x);
-}
-
 // libm's functions, which are not vectorised.
 template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {

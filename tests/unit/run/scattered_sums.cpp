@@ -34,15 +34,16 @@ constexpr auto of_table_and_vector = [](auto both, auto data) {
     auto row = drx::index(table, row_of<100>(drx::index<0>(own)));
     return drx::square(drx::dot(own, w) + drx::sum(drx::sin(row)));
   };
-  return drx::value_and_grad(
-      [=](auto p) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(p), data)); })(both);
+  return drx::value_and_grad([=](auto p) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(p), data)); })(
+      both);
 };
 /// Sums of whole numbers, and one that is also a maximum.
 constexpr auto of_counts = [](auto data) {
   auto counts = drx::map(
       [](auto own) {
         auto at = row_of<64>(own);
-        return drx::scatter_add(drx::zeros<drx::array<std::int32_t, 64>>(), at, drx::ones<drx::array<std::int32_t, 3>>());
+        return drx::scatter_add(drx::zeros<drx::array<std::int32_t, 64>>(), at,
+                                drx::ones<drx::array<std::int32_t, 3>>());
       },
       data);
   auto floats = drx::map(
@@ -84,9 +85,8 @@ template <class T, int Rows>
 using tables = drx::program<of_tables<Rows>, std::pair<drx::array<T, Rows, 5>, drx::array<T, Rows, 5>>,
                             drx::placed<drx::array<T, 10>, words>>;
 template <class T>
-using table_and_vector =
-    drx::program<of_table_and_vector, std::pair<drx::array<T, 100, 3>, drx::array<T, 120>>,
-                 drx::placed<drx::array<T, 120>, words>>;
+using table_and_vector = drx::program<of_table_and_vector, std::pair<drx::array<T, 100, 3>, drx::array<T, 120>>,
+                                      drx::placed<drx::array<T, 120>, words>>;
 }  // namespace
 
 TEST_CASE("rows of two tables of float") {

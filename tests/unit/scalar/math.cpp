@@ -29,6 +29,31 @@ TEST_CASE_TEMPLATE("sin, cos and tan of any number", T, float, double) {
   }
 }
 
+TEST_CASE_TEMPLATE("whole numbers near a number, with its sign", T, float, double) {
+  const auto same = [](T x, T y) { return (x == y && std::signbit(x) == std::signbit(y)) || (x != x && y != y); };
+  const T whole = std::ldexp(T(1), std::numeric_limits<T>::digits - 1), infinity = std::numeric_limits<T>::infinity();
+  std::vector<T> numbers{0,
+                         T(0.5),
+                         T(1),
+                         T(1.5),
+                         whole,
+                         infinity,
+                         std::numeric_limits<T>::quiet_NaN(),
+                         std::numeric_limits<T>::denorm_min(),
+                         std::numeric_limits<T>::max()};
+  for (const T near : {T(0.5), T(1), T(1.5), T(2), whole / 4, whole / 2, whole - 1, whole, 2 * whole})
+    for (const T x : {std::nextafter(near, T(0)), near, std::nextafter(near, infinity)}) numbers.push_back(x);
+  for (const T x : harness::samples<T>(2000)) numbers.push_back(x);
+  for (const T positive : numbers)
+    for (const T x : {positive, -positive}) {
+      CAPTURE(x);
+      CHECK(same(drx::math::floor(x), std::floor(x)));
+      CHECK(same(drx::math::ceil(x), std::ceil(x)));
+      CHECK(same(drx::math::trunc(x), std::trunc(x)));
+      CHECK(same(drx::math::round(x), std::nearbyint(x)));
+    }
+}
+
 TEST_CASE_TEMPLATE("rounding, roots and the functions left to libm", T, float, double) {
   for (const T x : {T(-2.5), T(-0.5), T(0.5), T(2.25), T(1e6)}) {
     CHECK(drx::math::abs(x) == std::fabs(x));

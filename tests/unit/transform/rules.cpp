@@ -292,6 +292,16 @@ TEST_CASE("cumulative sums and products, products, orders") {
       check(
           {s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], b.add1(*p, {x[0]}, walk), axis); },
           {}, seed);
+    for (const primitive* p : {&prim::cummax, &prim::cummin})
+      check({s}, [&](builder& b, const vec<int>& x) { return b.add1(*p, {x[0]}, walk); }, {}, seed);
+    for (const primitive* p : {&prim::argmax, &prim::argmin})
+      check(
+          {s},
+          [&](builder& b, const vec<int>& x) {
+            const int at = emit::cast(b, emit::over_axes(b, *p, x[0], {axis}), b.type(x[0]).type);
+            return emit::mul(b, emit::sum(b, x[0], {axis}), at);
+          },
+          {}, seed);
     check(
         {s},
         [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], emit::argsort(b, x[0], axis), axis); },

@@ -50,7 +50,8 @@ struct fused_elements {
   DRX_INLINE static T position(std::int64_t r, std::int64_t i) {
     if constexpr (Axis == Loop::loop.rank - 1) {
       constexpr bool short_row = Loop::loop[Axis] <= std::numeric_limits<std::int32_t>::max();
-      return static_cast<T>(static_cast<std::conditional_t<short_row, std::int32_t, std::int64_t>>(i));  // (for vectors)
+      return static_cast<T>(
+          static_cast<std::conditional_t<short_row, std::int32_t, std::int64_t>>(i));  // (for vectors)
     } else {
       std::int64_t before = r;
       for (int axis = Loop::loop.rank - 2; axis > Axis; --axis) before /= Loop::loop[axis];

@@ -194,9 +194,9 @@ struct kernel<C, E, &prim::take> {
 
 namespace detail {
 template <class C, int E>
-using scattering = gathering<C, prim::rules::scatter::view(C::attributes(E)).axis,
-                             prim::rules::scatter::view(C::attributes(E)).batch, C::result(E, 0), C::operand(E, 0),
-                             C::operand(E, 1)>;
+using scattering =
+    gathering<C, prim::rules::scatter::view(C::attributes(E)).axis, prim::rules::scatter::view(C::attributes(E)).batch,
+              C::result(E, 0), C::operand(E, 0), C::operand(E, 1)>;
 }  // namespace detail
 
 template <class C, int E>
@@ -365,6 +365,13 @@ struct product_step : sum_step {
     return wrapping_product(before, x);
   }
 };
+template <class Op>
+struct extremum_step : sum_step {
+  template <class V>
+  DRX_INLINE static V next(V before, V x) {
+    return Op{}(before, x);
+  }
+};
 struct recurrence_step {
   template <class V>
   DRX_INLINE static V begin(V, V x) {
@@ -382,6 +389,10 @@ struct kernel<C, E, &prim::cumsum> : detail::walk_of_operands<C, E, detail::sum_
 template <class C, int E>
 struct kernel<C, E, &prim::cumprod> : detail::walk_of_operands<C, E, detail::product_step, 0> {};
 template <class C, int E>
+struct kernel<C, E, &prim::cummax> : detail::walk_of_operands<C, E, detail::extremum_step<detail::max_op>, 0> {};
+template <class C, int E>
+struct kernel<C, E, &prim::cummin> : detail::walk_of_operands<C, E, detail::extremum_step<detail::min_op>, 0> {};
+template <class C, int E>
 struct kernel<C, E, &prim::recurrence> : detail::walk_of_operands<C, E, detail::recurrence_step, 0, 1> {};
 
 namespace detail {
@@ -398,6 +409,99 @@ struct best_so_far_kernel : walk_kernel<C, E> {
   }
 };
 }  // namespace detail
+
+namespace detail {
+/// The first position of the best element along an axis.
+template <class C, int E, bool Max>
+struct arg_extremum_kernel {
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0),
+                       axis = prim::rules::over_axes::view(C::attributes(E)).axes.number(0);
+  using T = element_of<C, x>;
+  static constexpr shape s = C::values[x].shape;
+  static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis],
+                                inner = extents_between(s, axis + 1, s.rank);
+  DRX_FN static void run(frame& f) {
+    const T* p = elements<const T, C, x>(f);
+    std::int32_t* q = elements<std::int32_t, C, y>(f);
+    for (std::int64_t o = 0; o < outer; ++o) {
+      if constexpr (inner == 1) {
+        q[o] = of_row(p + o * n);
+      } else if constexpr (inner > 1) {
+        constexpr std::int64_t width = columns_at_once, rest = inner % width;
+        const T* first = p + o * n * inner;
+        for (std::int64_t at = 0; at + width <= inner; at += width) of_columns<width>(first + at, q + o * inner + at);
+        if constexpr (rest > 0) of_columns<rest>(first + inner - rest, q + (o + 1) * inner - rest);
+      }
+    }
+  }
+
+ private:
+  DRX_FN static std::int32_t of_row(const T* row) {
+#if !defined(__CUDACC__)
+    constexpr std::int64_t lanes = lanes_of_row;
+    if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && n >= 2 * lanes) {
+      const T best = fold_row(row, n, std::conditional_t<Max, max_op, min_op>{});
+      for (std::int64_t k = 0; k + lanes <= n; k += lanes) {
+        int hits = 0;
+        for (std::int64_t l = 0; l < lanes; ++l) hits += (row[k + l] == best) | (row[k + l] != row[k + l]);
+        if (hits > 0) return first_hit(row, k, best);
+      }
+      return first_hit(row, n / lanes * lanes, best);
+    }
+#endif
+    std::int32_t best = 0;
+    for (std::int64_t k = 1; k < n; ++k)
+      if (prim::beats<Max>(row[k], row[best])) best = static_cast<std::int32_t>(k);
+    return best;
+  }
+  /// The first position from k on at which the row is `best`, or no number. There is one.
+  static std::int32_t first_hit(const T* row, std::int64_t k, T best) {
+    while (row[k] != best && row[k] == row[k]) ++k;
+    return static_cast<std::int32_t>(k);
+  }
+#if !defined(__CUDACC__)
+  static constexpr bool in_packs = (std::is_same_v<T, float> || std::is_same_v<T, double>) && n < (1 << 23);
+  static constexpr std::int64_t columns_at_once = in_packs ? pack_width<T> : 64;
+#else
+  static constexpr bool in_packs = false;
+  static constexpr std::int64_t columns_at_once = 64;
+#endif
+  /// N columns side by side.
+  template <std::int64_t N>
+  DRX_FN static void of_columns(const T* __restrict row, std::int32_t* __restrict best) {
+#if !defined(__CUDACC__)
+    if constexpr (in_packs && N == columns_at_once) {
+      pack<T> value = load(row), place{};  // (places as floating numbers: then all lanes have one width)
+      for (std::int64_t k = 1; k < n; ++k) {
+        const pack<T> x = load(row + k * inner);
+        const auto better = (Max ? x > value : x < value) | ((x != x) & (value == value));
+        value = better ? x : value;
+        place = better ? pack<T>{} + static_cast<T>(k) : place;
+      }
+      for (std::int64_t i = 0; i < N; ++i) best[i] = static_cast<std::int32_t>(place[i]);
+      return;
+    }
+#endif
+    T value[N];
+    for (std::int64_t i = 0; i < N; ++i) value[i] = row[i];
+    for (std::int64_t i = 0; i < N; ++i) best[i] = 0;
+    for (std::int64_t k = 1; k < n; ++k) {
+      row += inner;
+      for (std::int64_t i = 0; i < N; ++i) {
+        const bool better = prim::beats<Max>(row[i], value[i]);
+        const std::int32_t mask = -static_cast<std::int32_t>(better);  // (bits, so that there are vectors)
+        value[i] = chosen(better, row[i], value[i]);
+        best[i] = (best[i] & ~mask) | (static_cast<std::int32_t>(k) & mask);
+      }
+    }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::argmax> : detail::arg_extremum_kernel<C, E, true> {};
+template <class C, int E>
+struct kernel<C, E, &prim::argmin> : detail::arg_extremum_kernel<C, E, false> {};
 
 template <class C, int E>
 struct kernel<C, E, &prim::largest_so_far> : detail::best_so_far_kernel<C, E, true> {};

@@ -133,7 +133,8 @@ struct sums_of_block {
     for (int i = 0; i < Stage::results; ++i) {
       const vec<int> entries = entries_of(region, i);
       bool whole = true;
-      for (int s = 0; s < steps; ++s) whole = whole && among(C::plan.steps[C::plan.first_step[region] + s], entries) != 1;
+      for (int s = 0; s < steps; ++s)
+        whole = whole && among(C::plan.steps[C::plan.first_step[region] + s], entries) != 1;
       for (int s = 0; whole && s < steps; ++s)
         if (among(C::plan.steps[C::plan.first_step[region] + s], entries) == 2) of[s] = i;
     }

@@ -43,8 +43,8 @@ struct scattered_rows {
     return n;
   }();
 
-  /// Writes the sum to an array, or adds it to the numbers there: to each row once, the sum of what comes there, so that
-  /// both have the same bits as the sum of two arrays.
+  /// Writes the sum to an array, or adds it to the numbers there: to each row once, the sum of what comes there, so
+  /// that both have the same bits as the sum of two arrays.
   [[gnu::noinline]] static void run(const frame& f, std::byte* to, bool add) {
     T* whole = reinterpret_cast<T*>(to);
     if (!add) {
