@@ -14,7 +14,7 @@ inline constexpr sizes size{.width = 64, .heads = 4, .context = 64, .layers = 3,
 inline constexpr int local_steps = 8, texts_of_step = 8;
 
 struct clients : drx::placement<clients> {
-  static constexpr std::int64_t most_members = 255;
+  static constexpr std::int64_t most_members = 63;
 };
 struct texts : drx::placement<texts> {};
 

@@ -19,7 +19,7 @@ struct sizes {
 inline constexpr sizes size{.strips = 8, .rows = 8, .columns = 64, .steps = 60, .readings = 3, .sweeps = 24};
 
 struct strips : drx::placement<strips> {
-  static constexpr std::int64_t most_members = 100;
+  static constexpr std::int64_t most_members = 63;
 };
 
 inline constexpr double cell = 20e3;      // m, the length of a cell's sides

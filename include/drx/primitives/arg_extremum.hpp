@@ -12,17 +12,18 @@ struct arg_extremum : over_axes {
   static constexpr auto known = rules::known::nothing;
   static constexpr auto jvp = rules::constant::jvp;
   static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value reduced = over_axes::type(t)[0];
-    typing::require(t.attrs.ints.size() == 1, "argmax or argmin: not along one axis");
-    typing::require(t.operands[0].shape[static_cast<int>(t.attrs.ints[0])] > 0,
-                    "argmax or argmin along an axis without elements");
+    const abstract_value reduced = over_axes::type(t)[0], x = t.operands[0];
+    const int_list axes = view(t.attrs).axes;
+    typing::require(axes.size() == 1, "argmax or argmin: not along one axis");
+    typing::require(x.shape[axes.number(0)] > 0, "argmax or argmin along an axis without elements");
     return {reduced.with_type(dtype::int32)};
   }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     const abstract_value x = b.type(o[0]);
-    if (x.shape[view(a.ints).axes.number(0)] != 1) return -1;
-    return emit::constant(b, x.with_shape(reduced(x.shape, a.ints)).with_type(dtype::int32), 0);
+    const int axis = view(a).axes.number(0);
+    if (x.shape[axis] != 1) return -1;
+    return emit::constant(b, x.with_shape(without_axis(x.shape, axis)).with_type(dtype::int32), 0);
   }
   static constexpr vec<split_result> split(split_site& s) {
     return view(s.e).axes.contains(s.axis(0)) ? rules::split::whole(s) : over_axes::split(s);
