@@ -473,9 +473,9 @@ struct arg_extremum_kernel {
     if constexpr (in_packs && N == columns_at_once) {
       pack<T> value = load(row), place{};  // (places as floating numbers: then all lanes have one width)
       for (std::int64_t k = 1; k < n; ++k) {
-        const pack<T> x = load(row + k * inner);
-        const auto better = (Max ? x > value : x < value) | ((x != x) & (value == value));
-        value = better ? x : value;
+        const pack<T> next = load(row + k * inner);
+        const auto better = (Max ? next > value : next < value) | ((next != next) & (value == value));
+        value = better ? next : value;
         place = better ? pack<T>{} + static_cast<T>(k) : place;
       }
       for (std::int64_t i = 0; i < N; ++i) best[i] = static_cast<std::int32_t>(place[i]);
