@@ -37,6 +37,16 @@ constexpr auto of_table_and_vector = [](auto both, auto data) {
   return drx::value_and_grad([=](auto p) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(p), data)); })(
       both);
 };
+/// Rows of a table, and numbers of the same table: two scatters of other widths.
+constexpr auto of_rows_and_numbers = [](auto table, auto data) {
+  auto error = [](auto w, auto own) {
+    auto row = drx::index(w, row_of<400>(drx::index<0>(own)));
+    auto numbers = drx::take(drx::reshape<2000>(w), row_of<2000>(own));
+    return drx::sum(drx::sin(row)) + drx::sum(drx::exp(numbers));
+  };
+  return drx::value_and_grad([=](auto w) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(w), data)); })(
+      table);
+};
 /// Sums of whole numbers, and one that is also a maximum.
 constexpr auto of_counts = [](auto data) {
   auto counts = drx::map(
@@ -100,6 +110,12 @@ TEST_CASE("rows of two tables of double") {
 TEST_CASE("tables with fewer rows than a block scatters: one of two is stored and added") {
   CHECK(added_directly<tables<float, 100>>() == 1);
   check<tables<float, 100>>();
+}
+TEST_CASE("rows and numbers of one table") {
+  using program =
+      drx::program<of_rows_and_numbers, drx::array<float, 400, 5>, drx::placed<drx::array<float, 3>, words>>;
+  CHECK(added_directly<program>() == 0);
+  check<program>();
 }
 TEST_CASE("rows of a table, beside a product that is added in turns") {
   CHECK(added_directly<table_and_vector<float>>() == 2);

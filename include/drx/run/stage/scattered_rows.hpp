@@ -17,15 +17,18 @@ constexpr bool are_scattered_rows(int e) {
   const prim::rules::scatter::view scattered(C::attributes(e));
   return scattered.axis == 0 && scattered.batch == 0 && C::values[C::result(e, 0)].shape.size() > 0;
 }
-/// Whether the scatters among these entries write less than their array has: else they are added as usual.
+/// Whether the scatters among these entries have rows of one width, and write less than their array has: else they are
+/// added as usual.
 template <class C>
 constexpr bool are_worth_it(const vec<int>& entries) {
   constexpr std::int64_t most = 2048;
   std::int64_t rows = 0, all = 0;
   for (const int e : entries)
     if (C::tape.entries[e].prim == &prim::scatter) {
+      const std::int64_t own = C::values[C::result(e, 0)].shape[0];
+      if (rows > 0 && own != all) return false;
       rows += C::values[C::operand(e, 0)].shape.size();
-      all = C::values[C::result(e, 0)].shape[0];
+      all = own;
     }
   return rows > 0 && rows <= all && rows <= most;
 }
