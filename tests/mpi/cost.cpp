@@ -47,9 +47,9 @@ TEST_CASE("what depends on how many subtrees the ranks have says so") {
   drx::session& s = harness::session();
   const int ranks = s.ranks();
   auto program = s.compile<P>();
-  const auto x = s.place<rows>(ranks * 15, harness::some_value<drx::array<double, 1100>>);
-  std::int64_t subtrees = 0;  // the largest of ranges of 15 members
-  for (std::int64_t r = 0; r < ranks; ++r) subtrees += drx::run::node_list::count_of_range(15 * r, 15 * r + 15);
+  const auto x = s.place<rows>(ranks * 11, harness::some_value<drx::array<double, 1100>>);
+  std::int64_t subtrees = 0;  // the largest of ranges of 11 members
+  for (std::int64_t r = 0; r < ranks; ++r) subtrees += drx::run::node_list::count_of_range(11 * r, 11 * r + 11);
   const harness::counted n = harness::count_messages([&] { (void)program(x); });
   CHECK(n.collectives == *cost.collectives(ranks, subtrees));
   if (ranks == 5) CHECK(*cost.collectives(ranks, subtrees) == 2);

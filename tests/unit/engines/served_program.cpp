@@ -103,12 +103,13 @@ void check_bits(std::int64_t n, std::int64_t unit) {
 }  // namespace
 
 TEST_CASE("pieces of the members, joined in any order, give the bits of a call") {
-  for (std::int64_t n : {0, 1, 5, 37, 100}) {
+  for (std::int64_t n : {0, 1, 5, 37, 63}) {
     CAPTURE(n);
     check_bits<Step, weights>(n, 7);
     check_bits<Step, weights>(n, 1);
   }
-  check_bits<Step, weights>(1000, 96);  // (members in blocks)
+  check_bits<Step, weights>(100, 24);   // (members in blocks of 8)
+  check_bits<Step, weights>(1000, 96);  // (in blocks of 32)
   check_bits<ThreeSteps, weights>(53, 10);
   check_bits<SlopeAfter, weights>(300, 64);
   check_bits<Extremes, std::tuple<double, double, double, double>>(41, 3);
