@@ -51,5 +51,14 @@ def forward(f):
     return both
 
 
-twins = {"reverse": reverse(price), "reverse, slices": reverse(lambda *a: price(*a, roll=False, unroll=4)), "forward": forward(price),
+def forward_at_once(f):  # the value once, both tangents beside it
+    def both(r, v, spots):
+        mean = lambda p: jnp.mean(jax.vmap(f, (0, None, None))(spots, p[0], p[1]))
+        value, along = jax.vmap(lambda t: jax.jvp(mean, (jnp.stack([r, v]),), (t,)), out_axes=(None, 0))(jnp.eye(2))
+        return value, (along[0], along[1])
+
+    return both
+
+
+twins = {"forward, at once": forward_at_once(price), "reverse": reverse(price), "reverse, slices": reverse(lambda *a: price(*a, roll=False, unroll=4)), "forward": forward(price),
          "forward, triangle": forward(triangle)}
