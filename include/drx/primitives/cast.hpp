@@ -7,6 +7,9 @@
 #include <drx/scalar/math.hpp>
 #include <drx/tracing/values.hpp>
 
+#include <cstdint>
+#include <limits>
+
 namespace drx {
 namespace prim::rules {
 struct cast {

@@ -555,34 +555,36 @@ namespace detail {
 /// Numbers from this one on are whole.
 template <std::floating_point T>
 inline constexpr T first_whole = T(std::uint64_t{1} << format<T>::mantissa);
-/// The nearest whole number to one below that; of two equally near, the even one.
+/// The nearest whole number, with x's sign, of an x below that; of two equally near, the even one.
 template <std::floating_point T>
-DRX_INLINE T nearest_whole(T magnitude) {
-  return as_rounded(as_rounded(magnitude + first_whole<T>) - first_whole<T>);
+DRX_INLINE T nearest_whole(T x) {
+  return with_sign_of(as_rounded(as_rounded(magnitude(x) + first_whole<T>) - first_whole<T>), x);
+}
+/// `whole`, with x's sign, of an x below that; all others are whole.
+template <std::floating_point T>
+DRX_INLINE T if_not_whole(T whole, T x) {
+  return select(magnitude(x) < first_whole<T>, with_sign_of(whole, x), x);
 }
 }  // namespace detail
 template <std::floating_point T>
 DRX_INLINE T floor(T x) {
-  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
-  return detail::select(size < detail::first_whole<T>, detail::select(near > x, near - 1, near), x);
+  const T near = detail::nearest_whole(x);
+  return detail::if_not_whole(detail::select(near > x, near - 1, near), x);
 }
 template <std::floating_point T>
 DRX_INLINE T ceil(T x) {
-  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
-  const T whole = detail::with_sign_of(detail::magnitude(detail::select(near < x, near + 1, near)), x);
-  return detail::select(size < detail::first_whole<T>, whole, x);
+  const T near = detail::nearest_whole(x);
+  return detail::if_not_whole(detail::select(near < x, near + 1, near), x);
 }
 template <std::floating_point T>
 DRX_INLINE T trunc(T x) {
   const T size = detail::magnitude(x), near = detail::nearest_whole(size);
-  const T whole = detail::with_sign_of(detail::select(near > size, near - 1, near), x);
-  return detail::select(size < detail::first_whole<T>, whole, x);
+  return detail::if_not_whole(detail::select(near > size, near - 1, near), x);
 }
 /// Of two equally near, the even one.
 template <std::floating_point T>
 DRX_INLINE T round(T x) {
-  const T size = detail::magnitude(x), near = detail::with_sign_of(detail::nearest_whole(size), x);
-  return detail::select(size < detail::first_whole<T>, near, x);
+  return detail::if_not_whole(detail::nearest_whole(x), x);
 }
 #endif
 
@@ -608,6 +610,7 @@ DRX_INLINE T fma(T x, T y, T z) {
   return detail::fma(x, y, z);
 #endif
 }
+
 // libm's functions, which are not vectorised.
 template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {

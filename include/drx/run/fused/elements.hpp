@@ -13,6 +13,8 @@
 #include <drx/run/packs/inlining.hpp>
 
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace drx::run {
 
