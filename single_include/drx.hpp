@@ -5932,11 +5932,11 @@ DRX_SILENT(take_along)
 namespace drx {
 namespace prim {
 template <bool Max, class T>
-constexpr bool beats(T x, T best) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return (Max ? x > best : x < best) | ((x != x) & (best == best));
-  } else {
+constexpr auto beats(T x, T best) {
+  if constexpr (std::is_integral_v<T>) {
     return Max ? x > best : x < best;
+  } else {
+    return (Max ? x > best : x < best) | ((x != x) & (best == best));
   }
 }
 namespace rules {

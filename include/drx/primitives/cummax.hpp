@@ -9,13 +9,13 @@
 
 namespace drx {
 namespace prim {
-/// Whether x takes the place of the best so far: it is better, or the first NaN.
+/// Whether x takes the place of the best so far: it is better, or the first NaN. Of numbers, or of packs lane by lane.
 template <bool Max, class T>
-constexpr bool beats(T x, T best) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return (Max ? x > best : x < best) | ((x != x) & (best == best));
-  } else {
+constexpr auto beats(T x, T best) {
+  if constexpr (std::is_integral_v<T>) {
     return Max ? x > best : x < best;
+  } else {
+    return (Max ? x > best : x < best) | ((x != x) & (best == best));
   }
 }
 namespace rules {

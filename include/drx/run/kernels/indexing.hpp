@@ -197,6 +197,12 @@ template <class C, int E>
 using scattering =
     gathering<C, prim::rules::scatter::view(C::attributes(E)).axis, prim::rules::scatter::view(C::attributes(E)).batch,
               C::result(E, 0), C::operand(E, 0), C::operand(E, 1)>;
+/// Adds an update to a row, which lies apart.
+template <std::int64_t Width, class T>
+DRX_INLINE void add_row(T* __restrict row, const T* __restrict update) {
+  DRX_INDEPENDENT_VECTORS
+  for (std::int64_t k = 0; k < Width; ++k) row[k] = wrapping_sum(row[k], update[k]);
+}
 }  // namespace detail
 
 template <class C, int E>
@@ -208,12 +214,8 @@ struct kernel<C, E, &prim::scatter> {
     const T* p = elements<const T, C, u>(f);
     T* q = elements<T, C, y>(f);
     std::memset(q, 0, static_cast<std::size_t>(C::bytes(y)));
-    G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t to, std::int64_t from) {
-      T* __restrict row = q + to;  // (updates and result lie apart)
-      const T* __restrict update = p + from;
-      DRX_INDEPENDENT_VECTORS
-      for (std::int64_t k = 0; k < G::behind; ++k) row[k] = wrapping_sum(row[k], update[k]);
-    });
+    G::for_each(elements<const element_of<C, i>, C, i>(f),
+                [&](std::int64_t to, std::int64_t from) { detail::add_row<G::behind>(q + to, p + from); });
   }
 };
 
@@ -474,7 +476,7 @@ struct arg_extremum_kernel {
       pack<T> value = load(row), place{};  // (places as floating numbers: then all lanes have one width)
       for (std::int64_t k = 1; k < n; ++k) {
         const pack<T> next = load(row + k * inner);
-        const auto better = (Max ? next > value : next < value) | ((next != next) & (value == value));
+        const auto better = prim::beats<Max>(next, value);
         value = better ? next : value;
         place = better ? pack<T>{} + static_cast<T>(k) : place;
       }

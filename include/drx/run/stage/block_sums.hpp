@@ -104,8 +104,7 @@ struct sums_of_block {
              add_entries(entries, region, C::root(C::operand(e, 1)), true);
     return are_scattered_rows<C>(e) || (!of_sum && is_product(e));
   }
-  /// The entries of body Body that compute result i in this way, if their steps are the last ones; none if it is not so
-  /// computed.
+  /// The entries of a region that may compute result i in this way, if their steps are the last ones; or none.
   static constexpr vec<int> entries_of(int region, int i) {
     vec<int> entries;
     const bool summed = Stage::fold_of(i) == fold::sum || Stage::fold_of(i) == fold::mean;

@@ -52,7 +52,7 @@ struct scattered_rows {
     T* whole = reinterpret_cast<T*>(to);
     if (!add) {
       std::memset(to, 0, static_cast<std::size_t>(C::bytes(array)));
-      for_each(f, [&](std::int64_t at, const T* update) { add_row(whole + at, update); });
+      for_each(f, [&](std::int64_t at, const T* update) { detail::add_row<width>(whole + at, update); });
       return;
     }
     T* totals = elements<T, C, array>(f);  // the first scatter's place, where nothing lies that the others read
@@ -60,11 +60,12 @@ struct scattered_rows {
     for_each(f, [&](std::int64_t at, const T* update) {
       const auto [place, is_new] = met.place_of(at / width);
       if (is_new)
-        std::memcpy(totals + place * width, update, sizeof(T) * width);
+        std::memcpy(totals + place * width, update, sizeof(T) * static_cast<std::size_t>(width));
       else
-        add_row(totals + place * width, update);
+        detail::add_row<width>(totals + place * width, update);
     });
-    for (int place = 0; place < met.count; ++place) add_row(whole + met.rows[place] * width, totals + place * width);
+    for (int place = 0; place < met.count; ++place)
+      detail::add_row<width>(whole + met.rows[place] * width, totals + place * width);
   }
 
  private:
@@ -77,10 +78,6 @@ struct scattered_rows {
       detail::scattering<C, e>::for_each(elements<const element_of<C, C::operand(e, 0)>, C, C::operand(e, 0)>(f),
                                          [&](std::int64_t at, std::int64_t from) { visit(at, updates + from); });
     });
-  }
-  DRX_INLINE static void add_row(T* __restrict row, const T* __restrict update) {
-    DRX_INDEPENDENT_VECTORS
-    for (std::int64_t k = 0; k < width; ++k) row[k] = wrapping_sum(row[k], update[k]);
   }
   /// The different rows among the updates', in the order in which they are met.
   struct rows_met {
