@@ -12,7 +12,9 @@ constexpr auto work = [](auto a, auto x, auto key, auto own) {
   auto s = drx::matmul(a, drx::transpose<1, 0>(a)) + drx::identity<m4>();
   auto y = drx::triangular_solve(drx::cholesky(s), x);
   auto z = drx::solve(s, y) + drx::inverse(s) + drx::logdet(s);
-  auto c = drx::cumsum<0>(z) + drx::sort(z) + drx::cummax<0>(x);
+  auto c = drx::cumsum<0>(z) + drx::sort(z) + drx::cummax<0>(x) + drx::cumprod<1>(x) +
+           drx::take<0>(z, drx::argmax<1>(x) + drx::argmin<0>(x) - drx::argmin<0>(x)) +
+           drx::grad([](auto v) { return drx::sum(drx::cummin<1>(v) * v); })(x);
   auto w = drx::where(drx::uniform<float, 4, 4>(key) < 0.5f, z, c);
   auto root = drx::while_loop([](auto v) { return drx::sum(v) > 1; }, [](auto v) { return v * 0.5f; }, w);
   auto mean = drx::reduce_mean(drx::map([](auto p) { return drx::sin(p); }, own));

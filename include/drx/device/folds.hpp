@@ -1,4 +1,4 @@
-// drx/device/folds.hpp: sums, extrema and products over axes of an array: an element of the result to each lane.
+// drx/device/folds.hpp: sums, extrema, their positions and products over axes of an array: an element of the result to each lane.
 // Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
@@ -40,5 +40,29 @@ template <class C, int E>
 struct team_kernel<C, E, &prim::min_over> : team_fold<C, E, run::detail::min_op> {};
 template <class C, int E>
 struct team_kernel<C, E, &prim::prod> : team_fold<C, E, run::detail::times_op> {};
+
+/// Each lane finds the first position of the best element of one row.
+template <class C, int E, bool Max>
+struct team_arg_extremum {
+  template <class Team>
+  DRX_FN static void run(const Team& team, frame& f) {
+    using k = run::detail::arg_extremum_kernel<C, E, Max>;
+    if constexpr (k::s.size() > 0) {
+      const typename k::T* const p = elements<const typename k::T, C, k::x>(f);
+      std::int32_t* const q = elements<std::int32_t, C, k::y>(f);
+      for_each(team, k::outer * k::inner, [&](std::int64_t row) {
+        const typename k::T* const at = p + row / k::inner * k::n * k::inner + row % k::inner;
+        std::int64_t best = 0;
+        for (std::int64_t i = 1; i < k::n; ++i)
+          if (prim::beats<Max>(at[i * k::inner], at[best * k::inner])) best = i;
+        q[row] = static_cast<std::int32_t>(best);
+      });
+    }
+  }
+};
+template <class C, int E>
+struct team_kernel<C, E, &prim::argmax> : team_arg_extremum<C, E, true> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::argmin> : team_arg_extremum<C, E, false> {};
 
 }  // namespace drx::device

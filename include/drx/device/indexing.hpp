@@ -94,6 +94,27 @@ struct team_kernel<C, E, &prim::cumsum> : team_cumulative<C, E, run::detail::add
 template <class C, int E>
 struct team_kernel<C, E, &prim::cumprod> : team_cumulative<C, E, run::detail::times_op> {};
 template <class C, int E>
+struct team_kernel<C, E, &prim::cummax> : team_cumulative<C, E, run::detail::max_op> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::cummin> : team_cumulative<C, E, run::detail::min_op> {};
+template <class C, int E, bool Max>
+struct team_best_so_far : team_walk<C, E> {
+  template <class Team>
+  DRX_FN static void run(const Team& team, frame& f) {
+    using walk = typename team_walk<C, E>::walk;
+    const auto* const p = elements<const element_of<C, walk::x>, C, walk::x>(f);
+    const auto position = [](std::int64_t i) { return static_cast<std::int32_t>(i / walk::inner % walk::n); };
+    team_walk<C, E>::go(team, f, position, [p, position](std::int32_t best, std::int64_t i) {
+      const std::int32_t here = position(i);
+      return prim::beats<Max>(p[i], p[i + (best - here) * walk::inner]) ? here : best;
+    });
+  }
+};
+template <class C, int E>
+struct team_kernel<C, E, &prim::largest_so_far> : team_best_so_far<C, E, true> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::smallest_so_far> : team_best_so_far<C, E, false> {};
+template <class C, int E>
 struct team_kernel<C, E, &prim::recurrence> : team_walk<C, E> {
   using typename team_walk<C, E>::T;
   template <class Team>

@@ -56,8 +56,20 @@ TEST_CASE("elements at arrays of positions, folds along an axis, orders") {
   };
   check<f, of<double, 4, 5>, of<double, 2, 3, 5>, of<double, 4, 2, 3>, words, of<std::int64_t, 7, 5>>({.below = 6});
   static constexpr auto g = [](auto x, auto i) {
-    return std::tuple{drx::prod(x),    drx::prod<0, 2>(x), drx::prod<1>(x), drx::prod(i),     drx::argsort<0>(i),
-                      drx::sort<1>(x), drx::sort(i),       drx::argsort(x), drx::sort(i > 2), drx::flip<0, 2>(x)};
+    return std::tuple{drx::prod(x),
+                      drx::prod<0, 2>(x),
+                      drx::prod<1>(x),
+                      drx::prod(i),
+                      drx::argsort<0>(i),
+                      drx::sort<1>(x),
+                      drx::sort(i),
+                      drx::argsort(x),
+                      drx::sort(i > 2),
+                      drx::flip<0, 2>(x),
+                      drx::argmax(x),
+                      drx::argmin<1>(x),
+                      drx::argmax<0>(i),
+                      drx::grad([](auto v) { return drx::sum(drx::square(drx::cummax(v) + drx::cummin<1>(v))); })(x)};
   };
   check<g, of<float, 3, 4, 37>, words>();
 }

@@ -3,7 +3,9 @@
 // Tested by tests/unit/run/executor.cpp.
 #pragma once
 
+#include <drx/run/kernels/arg_extremum.hpp>
 #include <drx/run/kernels/convolutions.hpp>
+#include <drx/run/kernels/cumulative.hpp>
 #include <drx/run/kernels/decompositions.hpp>
 #include <drx/run/kernels/folds.hpp>
 #include <drx/run/fused/fused.hpp>

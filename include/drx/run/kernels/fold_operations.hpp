@@ -25,6 +25,12 @@ struct add_op {
     return wrapping_sum(a, b);
   }
 };
+struct times_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const {
+    return wrapping_product(a, b);
+  }
+};
 struct max_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {

@@ -1,9 +1,9 @@
-// drx/run/kernels/folds.hpp: the kernels of sums and extrema over axes of an array.
+// drx/run/kernels/folds.hpp: the kernels of sums, products and extrema over axes of an array.
 // Tested by tests/unit/run/executor.cpp and tests/unit/run/long_sums.cpp.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>
-#include <drx/run/kernels/kernel.hpp>
+#include <drx/run/kernels/layout.hpp>
 #include <drx/run/packs/pack.hpp>
 
 namespace drx::run {
@@ -219,5 +219,21 @@ template <class C, int E>
 struct kernel<C, E, &prim::max_over> : detail::fold_kernel<C, E, detail::max_op> {};
 template <class C, int E>
 struct kernel<C, E, &prim::min_over> : detail::fold_kernel<C, E, detail::min_op> {};
+
+template <class C, int E>
+struct kernel<C, E, &prim::prod> {
+  static void run(frame& f) {  // the axes are neighbours: its simplify rule sees to that
+    constexpr prim::rules::over_axes::view over(C::attributes(E));
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = over.axes.number(0),
+                  behind = first + over.axes.size();
+    using T = element_of<C, y>;
+    constexpr shape from = C::values[x].shape;
+    static_assert(over.are_neighbours());
+    using detail::extents_between;
+    detail::fold_axis<T, extents_between(from, 0, first), extents_between(from, first, behind),
+                      extents_between(from, behind, from.rank)>(elements<const T, C, x>(f), elements<T, C, y>(f), T(1),
+                                                                detail::times_op{});
+  }
+};
 
 }  // namespace drx::run

@@ -10,6 +10,12 @@
 namespace drx::run {
 
 namespace detail {
+/// The product of the extents of axes [first, last).
+constexpr std::int64_t extents_between(const shape& s, int first, int last) {
+  std::int64_t n = 1;
+  for (int i = first; i < last; ++i) n *= s[i];
+  return n;
+}
 /// The distances in memory between neighbours along the axes of a row-major array.
 constexpr shape strides_of(const shape& s) {
   shape r;
