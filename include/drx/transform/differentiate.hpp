@@ -159,50 +159,77 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
   return without_dead_entries(b.take());
 }
 
-// ---- the derivative of a member by one number ----
+// ---- the derivative of a member by few numbers ----
 
-/// As `pullback` by the one number that is wanted, by forward mode: the cotangents given times the tangents along it.
-constexpr tape pullback_by_tangent(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
-  const tape forward = jvp(t, wanted);
+/// As `pullback` by the numbers that are wanted, by forward mode: the cotangents given times the tangents along each of
+/// them. Tangents along several are a batch, so that what does not depend on the direction is computed once.
+constexpr tape pullback_by_tangents(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  tape forward = jvp(t, wanted);
+  vec<abstract_value> numbers;
+  for (int i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) numbers.push_back(t.values[t.inputs[i]]);
+  const int n = numbers.size();
+  const bool several = n > 1;
+  vec<bool> has_axis(forward.outputs.size(), false);
+  if (several) {
+    vec<bool> batched(t.inputs.size(), false);
+    batched.resize(forward.inputs.size(), true);
+    has_axis = {};
+    forward = batch_where_needed(forward, batched, n, has_axis);
+  }
   builder b;
   vec<int> inputs = inputs_like(b, t), cotangents;
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangents.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
-  const abstract_value number = t.values[t.inputs[wanted.find(true)]];
-  inputs.push_back(emit::constant(b, number, 1));
+  for (int k = 0; k < n; ++k) {  // the k-th direction is 1 for the k-th number, and 0 for others
+    const abstract_value& x = numbers[k];
+    if (several) {
+      const abstract_value places(dtype::int32, with_front(x.shape, n));
+      inputs.push_back(emit::cast(b, emit::equal(b, emit::iota(b, places, 0), emit::constant(b, places, k)), x.type));
+    } else {
+      inputs.push_back(emit::constant(b, x, 1));
+    }
+  }
   const vec<int> out = inline_tape(b, forward, inputs);
+  const auto along_each = [&](int x, bool has) { return several && !has ? emit::repeated(b, x, n) : x; };
   int total = zero_tangent, next = t.outputs.size();
   for (int i = 0; i < t.outputs.size(); ++i) {
     if (!is_floating(t.values[t.outputs[i]].type)) continue;
-    const int tangent = out[next++];
+    const int at = next++;
     if (!given[i]) continue;
-    const int product = emit::times(b, cotangents[i], tangent);
+    const int product = emit::times(b, along_each(cotangents[i], false), along_each(out[at], has_axis[at]));
     vec<std::int64_t> axes;
-    for (int axis = 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
+    for (int axis = several ? 1 : 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
     total = emit::accumulate(b, total, emit::sum(b, product, axes));
   }
-  b.output(total == zero_tangent ? emit::constant(b, number, 0) : emit::reshape(b, total, number.shape));
+  for (int k = 0; k < n; ++k) {
+    const int part = total == zero_tangent ? emit::constant(b, numbers[k], 0)
+                     : several             ? emit::part_of_axis(b, total, 0, k, 1)
+                                           : total;
+    b.output(total == zero_tangent ? part : emit::reshape(b, part, numbers[k].shape));
+  }
   tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
 
-/// Whether the derivative of a map's body runs in forward mode: by one number, through a loop, whose steps reverse mode
-/// would run twice. A function with a custom_vjp has no forward derivative, nor has a loop without a bound a reverse
-/// one, wherever it stands; and where the body maps over members of its own, their cotangents differ.
+/// Whether the derivative of a map's body runs in forward mode: by one number or two, through a loop, whose steps
+/// reverse mode would run twice. A function with a custom_vjp has no forward derivative, nor has a loop without a bound
+/// a reverse one, wherever it stands; and where the body maps over members of its own, their cotangents differ.
 constexpr bool suits_tangents(const tape& body, const vec<bool>& wanted) {
-  int number = -1;
+  constexpr int most = 2;
+  const int first = wanted.find(true);
+  if (first < 0) return false;
+  const dtype of = body.values[body.inputs[first]].type;
+  int numbers = 0;
   for (int i = 0; i < wanted.size(); ++i) {
     if (!wanted[i]) continue;
-    if (number >= 0) return false;
-    number = body.inputs[i];
+    const abstract_value& x = body.values[body.inputs[i]];
+    if (++numbers > most || x.shape.size() != 1 || x.depth > 0 || !is_floating(x.type) || x.type != of) return false;
   }
-  if (number < 0) return false;
-  const abstract_value& of = body.values[number];
-  if (of.shape.size() != 1 || of.depth > 0 || !is_floating(of.type)) return false;
   for (int o : body.outputs) {
     const abstract_value& y = body.values[o];
-    if (y.depth > 0 || (is_floating(y.type) && y.type != of.type)) return false;
+    if (y.depth > 0 || (is_floating(y.type) && y.type != of)) return false;
   }
   const auto has = [&](auto property) { return any_entry(body, property); };
   return has([](const entry& e) { return e.prim == &prim::scan; }) && !has([](const entry& e) {
@@ -211,7 +238,7 @@ constexpr bool suits_tangents(const tape& body, const vec<bool>& wanted) {
          });
 }
 constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
-  if (suits_tangents(t, wanted)) return pullback_by_tangent(t, wanted, given);
+  if (suits_tangents(t, wanted)) return pullback_by_tangents(t, wanted, given);
   return pullback(t, wanted, given);
 }
 
