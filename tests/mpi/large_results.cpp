@@ -56,9 +56,10 @@ void check_bits(std::initializer_list<std::int64_t> members) {
 
 TEST_CASE("several results in one node") { check_bits<All>({0, 1, 2, 3, 7, 40}); }
 TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come down") {
-  check_bits<Many>({3, 253, 733});
+  constexpr int many = 253 * 32;  // leaves of 32 members, of which each rank has several subtrees
+  check_bits<Many>({3, 733, many});
   auto& c = harness::session().communicator();
-  const auto x = drx::place<clients>(c, 253, [](std::int64_t) { return array<float, 1200>{}; });
+  const auto x = drx::place<clients>(c, many, [](std::int64_t) { return array<float, 1200>{}; });
   drx::compiled<Many> p(harness::session().executor(), c);
   const auto calls = c.collectives();
   (void)p(x);
