@@ -57,7 +57,7 @@ TEST_CASE("numbers of two element types go backwards") {
     return drx::value_and_grad<0, 1>(
         [](auto a, auto b, auto s) { return mean_of_paths<2>(std::tuple{a, drx::cast<double>(b)}, s); })(p, q, starts);
   };
-  // The number that is cast is a float: the member's own inputs are what counts, and these are two doubles here.
+  // A float that is cast outside of the members reaches them as a double: their own inputs are what counts.
   CHECK_FALSE(runs_backwards<program<f, double, float, starts>>());
   static constexpr auto inside = [](auto p, auto q, auto starts) {
     return drx::value_and_grad<0, 1>([](auto a, auto b, auto s) {
