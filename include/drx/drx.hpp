@@ -16,6 +16,7 @@
 #include <drx/functions/one_hot.hpp>
 #include <drx/functions/permutation.hpp>
 #include <drx/functions/pmean.hpp>
+#include <drx/functions/reduce_as.hpp>
 #include <drx/functions/reduce_weighted_mean.hpp>
 #include <drx/functions/scan.hpp>
 #include <drx/functions/select.hpp>

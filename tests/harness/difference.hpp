@@ -69,8 +69,8 @@ inline double largest_difference(const drx::tensor& found, const drx::tensor& ex
   for (std::size_t m = 0; m < found.members.size(); ++m)
     most = larger(most, largest_difference(found.members[m], expected.members[m], r, n));
   if (found.type.depth > 0) return most;
-  drx::visit_dtype(found.type.type, [&]<class T>(T) {
-    if constexpr (std::is_floating_point_v<T>) {
+  drx::visit_element(found.type.type, [&]<class T>(T) {
+    if constexpr (drx::is_floating(drx::dtype_of<T>)) {
       const auto elements = [](const drx::tensor& x) { return std::vector<T>(x.data<T>(), x.data<T>() + x.size()); };
       most = largest_difference(elements(found), elements(expected), r, n);
     } else if (!same_bits(found, expected)) {

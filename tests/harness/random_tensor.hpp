@@ -30,9 +30,9 @@ inline drx::tensor random_tensor(const drx::abstract_value& type, const sample& 
     }
     return x;
   }
-  drx::visit_dtype(type.type, [&]<class T>(T) {
+  drx::visit_element(type.type, [&]<class T>(T) {
     for (std::int64_t i = 0; i < x.size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) {
+      if constexpr (drx::is_floating(drx::dtype_of<T>)) {
         x.data<T>()[i] = static_cast<T>(std::uniform_real_distribution<double>(s.low, s.high)(r));
       } else {
         x.data<T>()[i] = static_cast<T>(static_cast<std::int64_t>(r() >> 1) % (std::is_same_v<T, bool> ? 2 : s.below));

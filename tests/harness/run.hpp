@@ -39,7 +39,14 @@ inline tensors own_block(tensors all, const std::vector<std::int64_t>& blocks, i
     if (x.type.depth > 0) x.members = {x.members.begin() + blocks[r], x.members.begin() + blocks[r + 1]};
   return all;
 }
-inline double tolerance(drx::dtype t) { return t == drx::dtype::float32 ? 1e-5 : 1e-12; }
+inline double tolerance(drx::dtype t) {
+  switch (t) {
+    case drx::dtype::bfloat16: return 0x1p-8;  // the last bit: one side may round up where the other rounds down
+    case drx::dtype::float16: return 0x1p-11;
+    case drx::dtype::float32: return 1e-5;
+    default: return 1e-12;
+  }
+}
 inline void check_near(const tensors& got, const tensors& expected, double slack = 1) {
   REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {

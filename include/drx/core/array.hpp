@@ -31,6 +31,8 @@ struct traced_ref {
     const std::int64_t* int64s;
     const float* floats;
     const double* doubles;
+    const bfloat16* bfloat16s;
+    const float16* float16s;
     std::int64_t seed;  // for a key of random numbers
   };
   source from = {nullptr};
@@ -54,6 +56,10 @@ constexpr traced_ref reference_to(const T* elements) {
     r.from.int64s = elements;
   } else if constexpr (std::is_same_v<T, float>) {
     r.from.floats = elements;
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    r.from.bfloat16s = elements;
+  } else if constexpr (std::is_same_v<T, float16>) {
+    r.from.float16s = elements;
   } else {
     r.from.doubles = elements;
   }
@@ -95,7 +101,7 @@ class array {
       : data_{value} {}
   /// The elements, row-major; numbers are converted.
   template <class... U>
-    requires(sizeof...(U) == size && sizeof...(U) > 1 && (std::is_arithmetic_v<U> && ...))
+    requires(sizeof...(U) == size && sizeof...(U) > 1 && ((std::is_arithmetic_v<U> || is_half<U>) && ...))
   constexpr array(U... element) : data_{static_cast<T>(element)...} {}
   constexpr explicit array(T element)
     requires(rank > 0 && size == 1)
@@ -274,6 +280,6 @@ template <class X>
 concept ScalarArray = Array<X> && std::remove_cvref_t<X>::rank == 0;
 /// An array of float or double.
 template <class X>
-concept FloatingArray = Array<X> && std::is_floating_point_v<typename std::remove_cvref_t<X>::value_type>;
+concept FloatingArray = Array<X> && is_floating(dtype_of<typename std::remove_cvref_t<X>::value_type>);
 
 }  // namespace drx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/config.hpp>
+#include <drx/core/half.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -11,12 +12,12 @@
 namespace drx {
 
 /// The element types, as tapes record them.
-enum class dtype : std::int8_t { boolean, int32, int64, float32, float64 };
+enum class dtype : std::int8_t { boolean, int32, int64, float32, float64, bfloat16, float16 };
 
-/// An element type of drx: bool, std::int32_t, std::int64_t, float or double.
+/// An element type of drx: bool, std::int32_t, std::int64_t, float, double, bfloat16 or float16.
 template <class T>
 concept Element = std::same_as<T, bool> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
-                  std::same_as<T, float> || std::same_as<T, double>;
+                  std::same_as<T, float> || std::same_as<T, double> || is_half<T>;
 
 /// The dtype of a C++ type.
 template <Element T>
@@ -24,13 +25,24 @@ inline constexpr dtype dtype_of = std::same_as<T, bool>           ? dtype::boole
                                   : std::same_as<T, std::int32_t> ? dtype::int32
                                   : std::same_as<T, std::int64_t> ? dtype::int64
                                   : std::same_as<T, float>        ? dtype::float32
+                                  : std::same_as<T, bfloat16>     ? dtype::bfloat16
+                                  : std::same_as<T, float16>      ? dtype::float16
                                                                   : dtype::float64;
 
 /// Bytes of one element.
 constexpr int byte_size(dtype t) {
-  return t == dtype::boolean ? 1 : (t == dtype::int32 || t == dtype::float32) ? 4 : 8;
+  switch (t) {
+    case dtype::boolean: return 1;
+    case dtype::bfloat16:
+    case dtype::float16: return 2;
+    case dtype::int32:
+    case dtype::float32: return 4;
+    default: return 8;
+  }
 }
-constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64; }
+/// Whether elements have 16 bits: they are held and moved, and what computes with them computes in float.
+constexpr bool is_half_type(dtype t) { return t == dtype::bfloat16 || t == dtype::float16; }
+constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64 || is_half_type(t); }
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
 /// The name that `show` prints.
 constexpr const char* name_of(dtype t) {
@@ -39,23 +51,64 @@ constexpr const char* name_of(dtype t) {
     case dtype::int32: return "i32";
     case dtype::int64: return "i64";
     case dtype::float32: return "f32";
+    case dtype::bfloat16: return "bf16";
+    case dtype::float16: return "f16";
     default: return "f64";
   }
 }
 
+namespace detail {
+template <dtype D>
+struct element_of_type {
+  using type = double;
+};
+template <>
+struct element_of_type<dtype::boolean> {
+  using type = bool;
+};
+template <>
+struct element_of_type<dtype::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_of_type<dtype::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_of_type<dtype::float32> {
+  using type = float;
+};
+template <>
+struct element_of_type<dtype::bfloat16> {
+  using type = bfloat16;
+};
+template <>
+struct element_of_type<dtype::float16> {
+  using type = float16;
+};
+}  // namespace detail
 /// The C++ type of a dtype.
 template <dtype D>
-using element_t =
-    std::conditional_t<D == dtype::boolean, bool,
-                       std::conditional_t<D == dtype::int32, std::int32_t,
-                                          std::conditional_t<D == dtype::int64, std::int64_t,
-                                                             std::conditional_t<D == dtype::float32, float, double>>>>;
+using element_t = typename detail::element_of_type<D>::type;
 
 /// The element type of a mean: double for integers and bool, else the same.
 template <Element T>
-using mean_element = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+using mean_element = std::conditional_t<is_floating(dtype_of<T>), T, double>;
 
 /// Calls f with a value of the C++ type that t stands for.
+template <class F>
+constexpr decltype(auto) visit_element(dtype t, F&& f) {
+  switch (t) {
+    case dtype::boolean: return f(bool{});
+    case dtype::int32: return f(std::int32_t{});
+    case dtype::int64: return f(std::int64_t{});
+    case dtype::float32: return f(float{});
+    case dtype::bfloat16: return f(bfloat16{});
+    case dtype::float16: return f(float16{});
+    default: return f(double{});
+  }
+}
+/// The same for types that are computed with: numbers of 16 bits have become floats before.
 template <class F>
 constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
   switch (t) {
@@ -63,6 +116,8 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
     case dtype::int32: return f(std::int32_t{});
     case dtype::int64: return f(std::int64_t{});
     case dtype::float32: return f(float{});
+    case dtype::bfloat16:
+    case dtype::float16: throw "drx: a kernel computes with numbers of 16 bits";
     default: return f(double{});
   }
 }

@@ -46,6 +46,7 @@ struct reduce_needs_a_placed_value : reported {};
 struct array_operation_on_a_placed_value : reported {};
 struct array_operation_on_a_structure : reported {};
 struct function_of_numbers_on_an_array : reported {};
+struct a_function_of_numbers_has_no_numbers_of_16_bits : reported {};
 struct placed_results_would_outlive_their_program : reported {};
 struct wrong_rank : reported {};
 struct inner_extents_differ : reported {};

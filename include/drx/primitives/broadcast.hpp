@@ -44,7 +44,7 @@ struct members {  // placement
     return emit::cast(b, emit::div(b, shards, emit::constant_like(b, shards, static_cast<double>(mesh.count))), type);
   }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type,
+    visit_element(v.out[0].type.type,
                 [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
   }
 };
@@ -59,7 +59,8 @@ inline constexpr primitive broadcast{.name = "broadcast",
                                      .print = rules::broadcast::print,
                                      .evaluate = rules::broadcast::evaluate,
                                      .share = rules::broadcast::share,
-                                     .known = rules::known::handed_on};
+                                     .known = rules::known::handed_on,
+                                     .moves = true};
 /// The number of members of a placement.
 inline constexpr primitive members{.name = "members",
                                    .type = rules::members::type,

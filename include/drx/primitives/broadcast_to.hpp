@@ -91,7 +91,8 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .known = rules::known::handed_on,
                                         .lanes = rules::broadcast_to::lanes,
                                         .split = rules::broadcast_to::split,
-                                        .role = role::virtual_};
+                                        .role = role::virtual_,
+                                        .moves = true};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }  // namespace prim
 namespace emit {

@@ -256,7 +256,9 @@ constexpr auto call_misuse() {
     return error::traced_lambda_captures_a_runtime_value{};
   } else {
     using T = typename call_real<X...>::type;
-    if constexpr (std::is_void_v<T>) {
+    if constexpr ((is_half<typename X::value_type> || ...)) {
+      return error::a_function_of_numbers_has_no_numbers_of_16_bits{};
+    } else if constexpr (std::is_void_v<T>) {
       return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values,
                                 error::element_types_differ>{};
     } else {

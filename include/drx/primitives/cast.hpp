@@ -23,6 +23,7 @@ struct cast {
       return a;
     }
   };
+  static constexpr const primitive* prim_ptr();
   static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].with_type(view(t.attrs).type)}; }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const bool floats = is_floating(view(s.e).type);
@@ -39,16 +40,21 @@ struct cast {
     const dtype to = view(a).type;
     if (b.type(o[0]).type == to) return o[0];
     double x = 0;
+    const entry* e = b.definition(o[0]);
+    if (is_half_type(to) && e && e->prim == prim_ptr() && b.type(e->operands[0]).type == to && is_floating(b.type(o[0]).type))
+      return e->operands[0];  // (there and back)
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;
   }
   static std::string print(const attributes& a) { return name_of(view(a).type); }
   static constexpr known_values known(const known_site& s) {
-    return {s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero()};
+    known_value x = s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero();
+    if (view(s.e).type == dtype::float16) x.finite = false;  // (beyond 65504)
+    return {x};
   }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
-      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
+    visit_element(v.in[0]->type.type, [&]<class From>(From) {
+      visit_element(v.out[0].type.type, [&]<class To>(To) {
         for (std::int64_t i = 0; i < v.out[0].size(); ++i)
           v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
       });
@@ -58,7 +64,11 @@ struct cast {
   /// gives 0.
   template <class To, class From>
   DRX_FN static constexpr To convert(From x) {
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    if constexpr (is_half<From>) {
+      return convert<To>(static_cast<float>(x));
+    } else if constexpr (is_half<To>) {
+      return To(convert<float>(x));
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
       constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2, end = -low;
       constexpr From last = end - end / static_cast<From>(std::uint64_t{1} << std::numeric_limits<From>::digits);
       constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
@@ -97,7 +107,9 @@ inline constexpr primitive cast{.name = "cast",
                                 .lanes = rules::lanes::same,
                                 .split = rules::split::by_element,
                                 .role = role::fused,
-                                .pointwise = true};
+                                .pointwise = true,
+                                .moves = true};
+constexpr const primitive* rules::cast::prim_ptr() { return &prim::cast; }
 inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .type = rules::stop_gradient::type,
                                          .jvp = rules::stop_gradient::jvp,
@@ -108,12 +120,26 @@ inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .lanes = rules::lanes::batched,
                                          .split = rules::split::by_element,
                                          .role = role::alias,
-                                         .pointwise = true};
+                                         .pointwise = true,
+                                         .moves = true};
 }  // namespace prim
 
 namespace emit {
 constexpr int cast(builder& b, int x, dtype type) {
   return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
+}
+constexpr vec<int> in_float(builder& b, const primitive& p, const vec<int>& operands, const attributes& a) {
+  dtype half = dtype::float32;
+  vec<int> wide = operands;
+  for (int& x : wide) {
+    if (!is_half_type(b.type(x).type)) continue;
+    half = b.type(x).type;
+    x = cast_of_members(b, x, dtype::float32);
+  }
+  vec<int> results = b.add(p, wide, a);
+  for (int& x : results)
+    if (b.type(x).type == dtype::float32) x = cast_of_members(b, x, half);
+  return results;
 }
 }  // namespace emit
 

@@ -182,6 +182,7 @@ struct ppermute : psum {
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct all_to_all : psum {
+  static constexpr bool moves = true;
   static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
     return {emit::first_axes_exchanged(s.b, have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n)), true};
   }
@@ -220,7 +221,8 @@ inline constexpr primitive all_gather{.name = "all_gather",
                                       .along_axis = rules::all_gather::along_axis,
                                       .print = rules::all_gather::print,
                                       .evaluate = rules::all_gather::evaluate,
-                                      .known = rules::known::handed_on};
+                                      .known = rules::known::handed_on,
+                                      .moves = true};
 inline constexpr primitive ppermute{.name = "ppermute",
                                     .type = rules::ppermute::type,
                                     .jvp = rules::ppermute::jvp,
@@ -229,7 +231,8 @@ inline constexpr primitive ppermute{.name = "ppermute",
                                     .along_axis = rules::ppermute::along_axis,
                                     .print = rules::ppermute::print,
                                     .evaluate = rules::ppermute::evaluate,
-                                    .known = rules::known::sums};
+                                    .known = rules::known::sums,
+                                    .moves = true};
 inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,

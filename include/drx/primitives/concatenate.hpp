@@ -90,7 +90,8 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .known = rules::concatenate::known,
                                        .lanes = rules::lanes::same,
                                        .split = rules::split::but_along<rules::concatenate>,
-                                       .role = role::rearranged};
+                                       .role = role::rearranged,
+                                       .moves = true};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {

@@ -22,6 +22,17 @@ constexpr abstract_value type_from_ints(int_list ints) {
   return t;
 }
 
+/// The number as elements of that type hold it.
+constexpr double rounded_to(dtype type, double number) {
+  switch (type) {
+    case dtype::float64: return number;
+    case dtype::float32: return static_cast<double>(static_cast<float>(number));
+    case dtype::bfloat16: return static_cast<double>(static_cast<float>(bfloat16(number)));
+    case dtype::float16: return static_cast<double>(static_cast<float>(float16(number)));
+    default: return static_cast<double>(static_cast<std::int64_t>(number));
+  }
+}
+
 namespace rules {
 struct constant {
   static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(t.attrs.ints)}; }
@@ -45,7 +56,7 @@ struct constant {
   }
   static constexpr known_values known(const known_site& s) { return {known_number(s.e.attrs.number)}; }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(v.e.attrs.number);
     });
   }
@@ -60,7 +71,7 @@ struct iota {
   static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
   static void evaluate(evaluation& v) {
     const int axis = view(v.e).axis;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
       for_each_index(v.out[0].type.shape, [&, i = 0](const std::int64_t* at) mutable {
         v.out[0].data<T>()[i++] = static_cast<T>(at[axis]);
       });
@@ -81,7 +92,7 @@ struct data {
   };
   template <class T>
   static constexpr std::int64_t stored(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_floating(dtype_of<T>)) {
       return std::bit_cast<std::int64_t>(static_cast<double>(x));
     } else {
       return static_cast<std::int64_t>(x);
@@ -89,7 +100,7 @@ struct data {
   }
   template <class T>
   static constexpr T element(std::int64_t x) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_floating(dtype_of<T>)) {
       return static_cast<T>(std::bit_cast<double>(x));
     } else {
       return static_cast<T>(x);
@@ -120,7 +131,7 @@ struct data {
     return {all};
   }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
       for (int i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = view(v.e).template element<T>(i);
     });
   }
@@ -186,9 +197,7 @@ namespace emit {
 constexpr int constant(builder& b, const abstract_value& type, double number) {
   attributes a;
   a.ints = prim::type_as_ints(type);
-  a.number = type.type == dtype::float32   ? static_cast<double>(static_cast<float>(number))
-             : type.type == dtype::float64 ? number
-                                           : static_cast<double>(static_cast<std::int64_t>(number));
+  a.number = prim::rounded_to(type.type, number);
   return b.add1(prim::constant, {}, a);
 }
 constexpr int iota(builder& b, const abstract_value& type, int axis) {
@@ -218,6 +227,8 @@ constexpr int data(builder& b, const abstract_value& type, const traced_ref& r) 
     case dtype::int32: return data(b, type, r.from.int32s);
     case dtype::int64: return data(b, type, r.from.int64s);
     case dtype::float32: return data(b, type, r.from.floats);
+    case dtype::bfloat16: return data(b, type, r.from.bfloat16s);
+    case dtype::float16: return data(b, type, r.from.float16s);
     default: return data(b, type, r.from.doubles);
   }
 }

@@ -40,6 +40,8 @@ constexpr int where(builder& b, int condition, int x, int y);
 /// x or y along axis 0 of both, by the elements of a condition of rank 1; in each member if they are placed.
 constexpr int choose(builder& b, int condition, int x, int y);
 constexpr int cast(builder& b, int x, dtype type);
+/// The same in each member, if x is placed.
+constexpr int cast_of_members(builder& b, int x, dtype type);
 
 constexpr int exp(builder& b, int x);
 constexpr int log(builder& b, int x);

@@ -189,7 +189,8 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .evaluate = rules::dynamic_slice::evaluate,
                                          .known = rules::known::handed_on,
                                          .lanes = rules::lanes::same_places<1>,
-                                         .split = rules::split::along_batch<rules::dynamic_slice>};
+                                         .split = rules::split::along_batch<rules::dynamic_slice>,
+                                         .moves = true};
 inline constexpr primitive update_slice{.name = "update_slice",
                                         .type = rules::update_slice::type,
                                         .jvp = rules::update_slice::jvp,
@@ -201,7 +202,8 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .known = rules::update_slice::known,
                                         .lanes = rules::lanes::same_places<2>,
                                         .split = rules::split::along_batch<rules::update_slice>,
-                                        .in_place = true};
+                                        .in_place = true,
+                                        .moves = true};
 }  // namespace prim
 namespace emit {
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {

@@ -166,14 +166,14 @@ concept ArrayOrLiteral = Array<X> || Literal<X>;
 // Whether a literal of type L may stand beside element type T: like Python's scalars, it takes the array's type.
 template <class L, class T>
 inline constexpr bool literal_fits =
-    std::is_floating_point_v<T> || (!std::is_floating_point_v<L> && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
+    is_floating(dtype_of<T>) || (!is_floating(dtype_of<L>) && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
 /// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves' type; a literal
 /// fits.
 template <class X, class T, bool IsLiteral>
 inline constexpr bool number_fits = [] {
   leaf_types<X> t;
   for (int i = 0; i < leaf_count<X>; ++i)
-    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; }))
+    if (!visit_element(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; }))
       return false;
   return true;
 }();
@@ -245,7 +245,7 @@ struct host_operand {
 };
 inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& to) {
   tensor all({type, to});
-  visit_dtype(type, [&]<class T>(T) {
+  visit_element(type, [&]<class T>(T) {
     T* out = all.data<T>();
     if (x.ref.what == traced_ref::kind::splat) {
       std::fill_n(out, all.size(), static_cast<T>(x.ref.from.number));
@@ -261,6 +261,15 @@ inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& 
   });
   return all;
 }
+inline tensor converted_on_host(const tensor& x, dtype to) {
+  tensor y({to, x.type.shape});
+  visit_element(x.type.type, [&]<class From>(From) {
+    visit_element(to, [&]<class To>(To) {
+      for (std::int64_t i = 0; i < x.size(); ++i) y.data<To>()[i] = static_cast<To>(x.data<From>()[i]);
+    });
+  });
+  return y;
+}
 inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type,
                              const abstract_value& result, void* out) {
   entry e;
@@ -268,10 +277,14 @@ inline void evaluate_on_host(const primitive& p, std::initializer_list<host_oper
   host_evaluation v(e);
   std::vector<tensor> operands;
   for (const auto& one : x) operands.push_back(broadcast_on_host(one, type, result.shape));
-  for (const tensor& t : operands) v.in.push_back(&t);
-  v.out.emplace_back(result);
+  for (tensor& t : operands) {
+    if (is_half_type(type)) t = converted_on_host(t, dtype::float32);
+    v.in.push_back(&t);
+  }
+  v.out.emplace_back(is_half_type(result.type) ? result.with_type(dtype::float32) : result);
   p.evaluate(v);
-  std::memcpy(out, v.out[0].bytes.data(), v.out[0].bytes.size());
+  const tensor y = is_half_type(result.type) ? converted_on_host(v.out[0], result.type) : std::move(v.out[0]);
+  std::memcpy(out, y.bytes.data(), y.bytes.size());
 }
 
 /// One entry of an elementwise primitive on arrays and literals, broadcast to their common shape S.

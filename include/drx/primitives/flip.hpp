@@ -65,7 +65,8 @@ inline constexpr primitive flip{.name = "flip",
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
                                 .split = rules::flip::split,
-                                .role = role::rearranged};
+                                .role = role::rearranged,
+                                .moves = true};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }  // namespace prim
 namespace emit {

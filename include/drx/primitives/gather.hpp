@@ -96,7 +96,8 @@ inline constexpr primitive distribute{.name = "distribute",
                                       .evaluate = rules::distribute::evaluate,
                                       .share = rules::distribute::share,
                                       .members = rules::distribute::members,
-                                      .known = rules::known::handed_on};
+                                      .known = rules::known::handed_on,
+                                      .moves = true};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,
@@ -106,7 +107,8 @@ inline constexpr primitive gather{.name = "gather",
                                   .evaluate = rules::gather::evaluate,
                                   .fold = fold::gather,
                                   .members = rules::gather::members,
-                                  .known = rules::known::handed_on};
+                                  .known = rules::known::handed_on,
+                                  .moves = true};
 }  // namespace prim
 
 namespace emit {

@@ -143,7 +143,8 @@ inline constexpr primitive reshape{.name = "reshape",
                                    .known = rules::known::handed_on,
                                    .lanes = rules::reshape::lanes,
                                    .split = rules::reshape::split,
-                                   .role = role::alias};
+                                   .role = role::alias,
+                                   .moves = true};
 inline constexpr primitive transpose{.name = "transpose",
                                      .type = rules::transpose::type,
                                      .jvp = rules::broadcast_to::jvp,
@@ -154,7 +155,8 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .evaluate = rules::transpose::evaluate,
                                      .known = rules::known::handed_on,
                                      .lanes = rules::transpose::lanes,
-                                     .split = rules::transpose::split};
+                                     .split = rules::transpose::split,
+                                     .moves = true};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }  // namespace prim

@@ -119,6 +119,12 @@ constexpr int accumulate(builder& b, int x, int y) {
   return map(b, t.placements[0], {x, y},
              [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
 }
+constexpr int cast_of_members(builder& b, int x, dtype type) {
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return cast(b, x, type);
+  return map(b, t.placements[0], {x},
+             [=](builder& r, const vec<int>& in) { return vec<int>{cast_of_members(r, in[0], type)}; })[0];
+}
 constexpr int repeated(builder& b, int x, std::int64_t n) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));

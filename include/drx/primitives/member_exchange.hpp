@@ -90,7 +90,8 @@ constexpr primitive exchange_primitive(const char* name, drx::fold how) {
           .evaluate = Rules::evaluate,
           .fold = how,
           .members = Rules::members,
-          .known = Rules::known};
+          .known = Rules::known,
+          .moves = true};
 }
 inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
 inline constexpr primitive member_transpose =

@@ -113,7 +113,8 @@ inline constexpr primitive pad{.name = "pad",
                                .known = rules::known::sums,
                                .lanes = rules::pad::lanes,
                                .split = rules::pad::split,
-                               .role = role::rearranged};
+                               .role = role::rearranged,
+                               .moves = true};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,

@@ -53,6 +53,23 @@ struct reduce_sum : reduce {
     fold(v, [](auto a, auto b) { return wrapping_sum(a, b); });
   }
 };
+/// A sum whose nodes have 16 bits. (That of `reduce_sum` over such members has floats.)
+struct sum_of_halves : reduce_sum {
+  static constexpr bool moves = true;  // (what the rule of entries that compute would not leave alone)
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(is_half_type(t.operands[0].type), "sum_of_halves: not of 16 bits");
+    return reduce::type(t);
+  }
+  static void evaluate(evaluation& v) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+        double total = 0;
+        for (const tensor& m : v.in[0]->members) total += static_cast<double>(m.data<T>()[i]);
+        v.out[0].data<T>()[i] = static_cast<T>(total);
+      }
+    });
+  }
+};
 struct reduce_mean : reduce_sum {  // 0 without members
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_floating(t.operands[0].type), "reduce_mean: not floating");
@@ -134,10 +151,12 @@ constexpr primitive over_members(const char* name, drx::fold how = drx::fold::no
               .evaluate = Rules::evaluate,
               .fold = how,
               .known = Rules::known};
+  if constexpr (requires { Rules::moves; }) p.moves = Rules::moves;
   if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
   return p;
 }
 inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum", fold::sum);
+inline constexpr primitive sum_of_halves = over_members<rules::sum_of_halves>("sum_of_halves", fold::sum);
 inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean", fold::mean);
 inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max", fold::max);
 inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min", fold::min);

@@ -74,7 +74,8 @@ inline constexpr primitive roll{.name = "roll",
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
                                 .split = rules::split::but_along<rules::roll>,
-                                .role = role::rearranged};
+                                .role = role::rearranged,
+                                .moves = true};
 }  // namespace prim
 namespace emit {
 /// By any number of places.

@@ -78,7 +78,8 @@ inline constexpr primitive shard_gather{.name = "shard_gather",
                                         .print = rules::gather::print,
                                         .evaluate = rules::shard_gather::evaluate,
                                         .fold = fold::shards,
-                                        .known = rules::known::sums};
+                                        .known = rules::known::sums,
+                                        .moves = true};
 }  // namespace prim
 namespace emit {
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {

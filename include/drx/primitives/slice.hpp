@@ -127,7 +127,8 @@ inline constexpr primitive slice{.name = "slice",
                                  .known = rules::known::handed_on,
                                  .lanes = rules::slice::lanes,
                                  .split = rules::slice::split,
-                                 .role = role::rearranged};
+                                 .role = role::rearranged,
+                                 .moves = true};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,

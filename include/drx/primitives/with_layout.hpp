@@ -70,7 +70,8 @@ inline constexpr primitive with_layout{.name = "with_layout",
                                        .print = rules::with_layout::print,
                                        .evaluate = rules::with_layout::evaluate,
                                        .known = rules::known::handed_on,
-                                       .split = rules::with_layout::split};
+                                       .split = rules::with_layout::split,
+                                       .moves = true};
 }
 
 namespace emit {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/core/structure.hpp>
+#include <drx/tape/in_float.hpp>
 #include <drx/tape/primitive.hpp>
 
 namespace drx {
@@ -23,6 +24,8 @@ class builder {
   /// Records an entry and returns its results. An equal entry is shared; an identity is simplified away.
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                          vec<tape> regions = {}) {
+    if (halves_ && !prim.moves && regions.empty() && has_halves(operands))
+      return emit::in_float(*this, prim, operands, attrs);
     if (regions.empty() && prim.simplify) {
       const int known = prim.simplify(*this, operands, attrs);
       if (known >= 0) return {known};
@@ -82,7 +85,13 @@ class builder {
  private:
   constexpr int new_value(const abstract_value& type) {
     tape_.values.push_back(type);
+    halves_ = halves_ || is_half_type(type.type);
     return tape_.values.size() - 1;
+  }
+  [[nodiscard]] constexpr bool has_halves(const vec<int>& values) const {
+    for (int v : values)
+      if (is_half_type(tape_.values[v].type)) return true;
+    return false;
   }
   static constexpr unsigned hash(const primitive& prim, const vec<int>& operands, const attributes& attrs) {
     unsigned h = static_cast<unsigned>(prim.name[0]) * 31U + static_cast<unsigned>(prim.name[1]);
@@ -123,6 +132,7 @@ class builder {
   }
 
   tape tape_;
+  bool halves_ = false;  // whether any value has elements of 16 bits
   vec<int> first_, same_bucket_;
   vec<int> definition_;  // by value: index of the entry, -1 for inputs
 };

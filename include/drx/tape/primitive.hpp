@@ -162,6 +162,7 @@ struct primitive {
   bool pointwise = false;    // result[i] depends on operand[i] only, all of one shape
   bool in_place =
       false;  // its kernel may write the result over operand 0, of which it reads nothing else than it writes
+  bool moves = false;  // it copies elements and computes nothing with them: those of 16 bits stay as they are
 };
 
 constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 PLAN_VERSION = 1
-_DTYPES = {"bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64}
+# (NumPy has no bfloat16: such values are their bits.)
+_DTYPES = {"bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64, "bf16": np.uint16, "f16": np.float16}
 
 
 @dataclass(frozen=True)

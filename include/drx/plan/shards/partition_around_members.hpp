@@ -183,7 +183,7 @@ constexpr int partitioner::part_of(int v) {
                      [&](builder& r, const vec<int>& in) { return vec<int>{r.add1(*e.prim, in, e.attrs)}; })[0];
   }
   const int total = emit::shard_sum(b, at(e.operands[0], k), mesh.count, mesh.members);
-  if (e.prim == &prim::reduce_sum) return total;
+  if (e.prim != &prim::reduce_mean) return total;
   const int n = emit::broadcast(b, at_least_one_member(t.values[v].type), mesh.members);
   return emit::map(b, mesh.members, {total, n}, [](builder& r, const vec<int>& in) {
     return vec<int>{emit::div(r, in[0], emit::broadcast_to(r, in[1], r.shape(in[0])))};
@@ -206,7 +206,7 @@ constexpr int partitioner::whole_of(int v) {
 // ---- maps and reductions ----
 
 constexpr bool partitioner::is_sum(const entry& e) {
-  return e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean;
+  return e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean || e.prim == &prim::sum_of_halves;
 }
 constexpr void partitioner::map(const entry& e) {
   const tape& body = e.regions[0];
@@ -238,7 +238,7 @@ constexpr int partitioner::is_first(builder& r, int number,
 constexpr int partitioner::whole_sum(const entry& e) {
   const int v = e.operands[0];
   const int total = sum_of_parts(name[v], t.values[v].shape, axis[v], false);
-  if (e.prim == &prim::reduce_sum) return total;
+  if (e.prim != &prim::reduce_mean) return total;
   return emit::div(b, total, emit::broadcast_to(b, at_least_one_member(b.type(total).type), b.shape(total)));
 }
 constexpr int partitioner::at_least_one_member(dtype type) {

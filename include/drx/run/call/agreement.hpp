@@ -34,10 +34,12 @@ std::int64_t first_difference(communicator& c, std::int64_t n, Digest&& digest_o
 /// A number with as many digits as tell it apart, and its bits, which tell one NaN or zero from another.
 inline std::string show_element(dtype type, std::span<const std::byte> element) {
   std::string text;
-  visit_dtype(type, [&]<class T>(T x) {
+  visit_element(type, [&]<class T>(T x) {
     std::memcpy(&x, element.data(), sizeof(x));
     char number[32];
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_half<T>) {
+      std::snprintf(number, sizeof(number), "%.5g", static_cast<double>(static_cast<float>(x)));
+    } else if constexpr (std::is_floating_point_v<T>) {
       std::snprintf(number, sizeof(number), "%.*g", std::numeric_limits<T>::max_digits10, static_cast<double>(x));
     } else {
       std::snprintf(number, sizeof(number), "%lld", static_cast<long long>(x));

@@ -66,23 +66,26 @@ inline tensor random_like(tensor x, std::mt19937_64& r) {
   return x;
 }
 inline tensor in_double(const tensor& x) {
-  if (x.type.type != dtype::float32) return x;
+  if (!is_floating(x.type.type) || x.type.type == dtype::float64) return x;
   tensor y(x.type.with_type(dtype::float64));
   for (const tensor& m : x.members) y.members.push_back(in_double(m));
   if (x.type.depth > 0) return y;
-  for (std::int64_t i = 0; i < x.size(); ++i) y.data<double>()[i] = static_cast<double>(x.data<float>()[i]);
+  visit_element(x.type.type, [&]<class T>(T) {
+    for (std::int64_t i = 0; i < x.size(); ++i) y.data<double>()[i] = static_cast<double>(x.data<T>()[i]);
+  });
   return y;
 }
-/// t computed in double where it computes in float, with the same number of values: differences of floats have two
+/// t computed in double where it computes in float or holds numbers of 16 bits, with the same number of values: differences of floats have two
 /// digits, and a rule is the same for both.
 inline tape in_double(const tape& t) {
   tape r = t;
   for (abstract_value& v : r.values)
-    if (v.type == dtype::float32) v.type = dtype::float64;
+    if (is_floating(v.type)) v.type = dtype::float64;
   r.entries = {};
   for (entry e : t.entries) {
     for (tape& region : e.regions) region = in_double(region);
-    if (e.prim == &prim::cast && prim::rules::cast::view(e).type == dtype::float32)
+    if (e.prim == &prim::sum_of_halves) e.prim = &prim::reduce_sum;
+    if (e.prim == &prim::cast && is_floating(prim::rules::cast::view(e).type))
       e.attrs = prim::rules::cast::view(dtype::float64).make();
     const vec<abstract_value> operands = r.types_of(e.operands);
     const vec<abstract_value> types = e.prim->type({operands, e.attrs, e.regions});

@@ -44,10 +44,10 @@ struct node_facts {
   [[nodiscard]] constexpr bool lends() const {
     return split != nullptr && results.size() == 1 && results[0].bytes == bytes;
   }
-  /// The floating type of all results, if they are sums, which MPI can add by itself.
+  /// The type of all results, if they are sums of floats or doubles, which MPI can add by itself.
   [[nodiscard]] std::optional<dtype> summed_type() const {
     for (const node_result& r : results) {
-      if ((r.how != fold::sum && r.how != fold::mean) || !is_floating(r.type)) return {};
+      if ((r.how != fold::sum && r.how != fold::mean) || !is_floating(r.type) || is_half_type(r.type)) return {};
       if (r.type != results[0].type) return {};
     }
     return results[0].type;
@@ -78,7 +78,7 @@ void fold_elements(fold how, T* to, const T* left, const T* right, std::int64_t 
 }
 inline void fold_elements(fold how, dtype type, std::byte* to, const std::byte* left, const std::byte* right,
                           std::int64_t n) {
-  visit_dtype(type, [&]<class T>(T) {
+  visit_element(type, [&]<class T>(T) {
     fold_elements(how, reinterpret_cast<T*>(to), reinterpret_cast<const T*>(left), reinterpret_cast<const T*>(right),
                   n);
   });
