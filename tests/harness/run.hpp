@@ -41,8 +41,8 @@ inline tensors own_block(tensors all, const std::vector<std::int64_t>& blocks, i
 }
 inline double tolerance(drx::dtype t) {
   switch (t) {
-    case drx::dtype::bfloat16: return 0x1p-8;  // the last bit: one side may round up where the other rounds down
-    case drx::dtype::float16: return 0x1p-11;
+    case drx::dtype::bf16: return 0x1p-8;  // the last bit: one side may round up where the other rounds down
+    case drx::dtype::f16: return 0x1p-11;
     case drx::dtype::float32: return 1e-5;
     default: return 1e-12;
   }

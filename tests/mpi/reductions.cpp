@@ -53,6 +53,16 @@ using Nested = program<nested, v3, placed<placed<v3, rows>, clients>>;
 constexpr auto sums = [](auto x) { return drx::reduce_sum(x); };
 using Sums = program<sums, placed<array<double, 7>, clients>>;
 
+template <class T>
+constexpr auto narrow_sums = [](auto x) { return drx::reduce_sum(x, drx::as<T>); };
+constexpr auto halves = [](auto x, auto y) {
+  return std::tuple{drx::reduce_sum(x), drx::reduce_mean(y, drx::as<drx::float16>),
+                    drx::reduce_sum(y, drx::as<drx::bfloat16>), drx::map([](auto v) { return -v; }, x), x};
+};
+using Halves = program<halves, placed<array<drx::bfloat16, 3, 2>, clients>, placed<v3, clients>>;
+template <class T, int N>
+using NarrowSums = program<narrow_sums<T>, placed<array<float, N>, clients>>;
+
 template <class P>
 void check_bits(std::vector<std::int64_t> members, harness::sample s = {}) {
   auto& c = harness::session().communicator();
@@ -99,6 +109,27 @@ TEST_CASE("one collective a stage; what a rank sends grows with the logarithm of
   const auto calls = c.collectives();
   (void)harness::call(two, c, harness::random_inputs<Nested>({}));
   CHECK(c.collectives() - calls == (c.size() > 1 ? 2 : 0));
+}
+
+TEST_CASE("numbers of 16 bits, and sums whose nodes have such") {
+  check_bits<Halves>({0, 1, 2, 3, 5, 64, 100, 300, 1500});
+  check_bits<NarrowSums<drx::bfloat16, 90001>>({0, 1, 5, 13});  // (large enough that ranks fold pieces of nodes)
+}
+TEST_CASE("numbers of 16 bits are half the bytes") {
+  auto& s = harness::session();
+  auto& c = s.communicator();
+  const auto bytes_of = [&]<class P>(std::type_identity<P>, drx::reduction_order order) {
+    drx::compiled<P> p(s.executor(), c, {.order = order});
+    const auto in = harness::random_inputs<P>({.members = 20});
+    const auto bytes = c.bytes_sent();
+    harness::check_near(harness::call(p, c, in), harness::run_plain<P>(in), 2e3);
+    return c.bytes_sent() - bytes;
+  };
+  for (auto order : {drx::reduction_order::tree, drx::reduction_order::fast}) {
+    const auto of_floats = bytes_of(std::type_identity<NarrowSums<float, 500>>{}, order);
+    CHECK(bytes_of(std::type_identity<NarrowSums<drx::bfloat16, 500>>{}, order) * 2 == of_floats);
+    CHECK((of_floats > 0) == (c.size() > 1));
+  }
 }
 
 TEST_CASE("the fast order agrees to rounding") {

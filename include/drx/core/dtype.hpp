@@ -12,7 +12,7 @@
 namespace drx {
 
 /// The element types, as tapes record them.
-enum class dtype : std::int8_t { boolean, int32, int64, float32, float64, bfloat16, float16 };
+enum class dtype : std::int8_t { boolean, int32, int64, float32, float64, bf16, f16 };
 
 /// An element type of drx: bool, std::int32_t, std::int64_t, float, double, bfloat16 or float16.
 template <class T>
@@ -25,23 +25,23 @@ inline constexpr dtype dtype_of = std::same_as<T, bool>           ? dtype::boole
                                   : std::same_as<T, std::int32_t> ? dtype::int32
                                   : std::same_as<T, std::int64_t> ? dtype::int64
                                   : std::same_as<T, float>        ? dtype::float32
-                                  : std::same_as<T, bfloat16>     ? dtype::bfloat16
-                                  : std::same_as<T, float16>      ? dtype::float16
+                                  : std::same_as<T, bfloat16>     ? dtype::bf16
+                                  : std::same_as<T, float16>      ? dtype::f16
                                                                   : dtype::float64;
 
 /// Bytes of one element.
 constexpr int byte_size(dtype t) {
   switch (t) {
     case dtype::boolean: return 1;
-    case dtype::bfloat16:
-    case dtype::float16: return 2;
+    case dtype::bf16:
+    case dtype::f16: return 2;
     case dtype::int32:
     case dtype::float32: return 4;
     default: return 8;
   }
 }
 /// Whether elements have 16 bits: they are held and moved, and what computes with them computes in float.
-constexpr bool is_half_type(dtype t) { return t == dtype::bfloat16 || t == dtype::float16; }
+constexpr bool is_half_type(dtype t) { return t == dtype::bf16 || t == dtype::f16; }
 constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64 || is_half_type(t); }
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
 /// The name that `show` prints.
@@ -51,8 +51,8 @@ constexpr const char* name_of(dtype t) {
     case dtype::int32: return "i32";
     case dtype::int64: return "i64";
     case dtype::float32: return "f32";
-    case dtype::bfloat16: return "bf16";
-    case dtype::float16: return "f16";
+    case dtype::bf16: return "bf16";
+    case dtype::f16: return "f16";
     default: return "f64";
   }
 }
@@ -79,11 +79,11 @@ struct element_of_type<dtype::float32> {
   using type = float;
 };
 template <>
-struct element_of_type<dtype::bfloat16> {
+struct element_of_type<dtype::bf16> {
   using type = bfloat16;
 };
 template <>
-struct element_of_type<dtype::float16> {
+struct element_of_type<dtype::f16> {
   using type = float16;
 };
 }  // namespace detail
@@ -103,8 +103,8 @@ constexpr decltype(auto) visit_element(dtype t, F&& f) {
     case dtype::int32: return f(std::int32_t{});
     case dtype::int64: return f(std::int64_t{});
     case dtype::float32: return f(float{});
-    case dtype::bfloat16: return f(bfloat16{});
-    case dtype::float16: return f(float16{});
+    case dtype::bf16: return f(bfloat16{});
+    case dtype::f16: return f(float16{});
     default: return f(double{});
   }
 }
@@ -116,8 +116,8 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
     case dtype::int32: return f(std::int32_t{});
     case dtype::int64: return f(std::int64_t{});
     case dtype::float32: return f(float{});
-    case dtype::bfloat16:
-    case dtype::float16: throw "drx: a kernel computes with numbers of 16 bits";
+    case dtype::bf16:
+    case dtype::f16: throw "drx: a kernel computes with numbers of 16 bits";
     default: return f(double{});
   }
 }

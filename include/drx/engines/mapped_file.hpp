@@ -110,8 +110,8 @@ class mapped_file {
       case dtype::int32: return "<i4";
       case dtype::int64: return "<i8";
       case dtype::float32: return "<f4";
-      case dtype::float16: return "<f2";
-      case dtype::bfloat16: return "<u2";  // (NumPy has none: their bits)
+      case dtype::f16: return "<f2";
+      case dtype::bf16: return "<u2";  // (NumPy has none: their bits)
       default: return "<f8";
     }
   }

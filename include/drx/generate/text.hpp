@@ -59,7 +59,7 @@ inline std::string span(const span_of_pool& s) {
 }
 
 inline std::string value_text(const abstract_value& v) {
-  static constexpr const char* types[] = {"boolean", "int32", "int64", "float32", "float64", "bfloat16", "float16"};
+  static constexpr const char* types[] = {"boolean", "int32", "int64", "float32", "float64", "bf16", "f16"};
   std::string s = std::string("drx::generate::value(drx::dtype::") + types[static_cast<int>(v.type)] + ",{";
   for (int i = 0; i < v.shape.rank; ++i) s += (i ? "," : "") + std::to_string(v.shape[i]);
   s += "}";

@@ -307,7 +307,7 @@ constexpr auto call(const F&, const X&... x) {
 }
 template <auto... Options, class F, class... X, class Why = decltype(detail::call_misuse<F, X...>())>
   requires(((Array<X> || Placed<X>) || ...) && !error::AnyReported<X...> && !detail::Callable<F, X...>)
-Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
+Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map; cast bfloat16 and float16
 
 DRX_SILENT(call)
 

@@ -49,7 +49,7 @@ struct cast {
   static std::string print(const attributes& a) { return name_of(view(a).type); }
   static constexpr known_values known(const known_site& s) {
     known_value x = s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero();
-    if (view(s.e).type == dtype::float16) x.finite = false;  // (beyond 65504)
+    if (view(s.e).type == dtype::f16) x.finite = false;  // (beyond 65504)
     return {x};
   }
   static void evaluate(evaluation& v) {

@@ -27,8 +27,8 @@ constexpr double rounded_to(dtype type, double number) {
   switch (type) {
     case dtype::float64: return number;
     case dtype::float32: return static_cast<double>(static_cast<float>(number));
-    case dtype::bfloat16: return static_cast<double>(static_cast<float>(bfloat16(number)));
-    case dtype::float16: return static_cast<double>(static_cast<float>(float16(number)));
+    case dtype::bf16: return static_cast<double>(static_cast<float>(bfloat16(number)));
+    case dtype::f16: return static_cast<double>(static_cast<float>(float16(number)));
     default: return static_cast<double>(static_cast<std::int64_t>(number));
   }
 }
@@ -227,8 +227,8 @@ constexpr int data(builder& b, const abstract_value& type, const traced_ref& r) 
     case dtype::int32: return data(b, type, r.from.int32s);
     case dtype::int64: return data(b, type, r.from.int64s);
     case dtype::float32: return data(b, type, r.from.floats);
-    case dtype::bfloat16: return data(b, type, r.from.bfloat16s);
-    case dtype::float16: return data(b, type, r.from.float16s);
+    case dtype::bf16: return data(b, type, r.from.bfloat16s);
+    case dtype::f16: return data(b, type, r.from.float16s);
     default: return data(b, type, r.from.doubles);
   }
 }

@@ -72,8 +72,10 @@ void fold_elements(fold how, T* to, const T* left, const T* right, std::int64_t 
     DRX_INDEPENDENT_STEPS
     for (std::int64_t i = 0; i < n; ++i) to[i] = operation(left[i], right[i]);
   };
-  if (how == fold::max) return each(detail::max_op{});
-  if (how == fold::min) return each(detail::min_op{});
+  if constexpr (!is_half<T>) {
+    if (how == fold::max) return each(detail::max_op{});
+    if (how == fold::min) return each(detail::min_op{});
+  }
   each(detail::add_op{});
 }
 inline void fold_elements(fold how, dtype type, std::byte* to, const std::byte* left, const std::byte* right,
