@@ -1,4 +1,5 @@
-// drx/device/folds.hpp: sums, extrema, their positions and products over axes of an array: an element of the result to each lane.
+// drx/device/folds.hpp: sums, extrema, their positions and products over axes of an array: an element of the result to
+// each lane.
 // Tested by tests/unit/device/arrays.cpp.
 #pragma once
 

@@ -102,12 +102,10 @@ struct team_best_so_far : team_walk<C, E> {
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
     using walk = typename team_walk<C, E>::walk;
-    const auto* const p = elements<const element_of<C, walk::x>, C, walk::x>(f);
-    const auto position = [](std::int64_t i) { return static_cast<std::int32_t>(i / walk::inner % walk::n); };
-    team_walk<C, E>::go(team, f, position, [p, position](std::int32_t best, std::int64_t i) {
-      const std::int32_t here = position(i);
-      return prim::beats<Max>(p[i], p[i + (best - here) * walk::inner]) ? here : best;
-    });
+    using X = element_of<C, walk::x>;
+    using best = run::detail::best_so_far<walk, Max, X>;
+    team_walk<C, E>::go(
+        team, f, [](std::int64_t i) { return best::position(i); }, best{elements<const X, C, walk::x>(f)});
   }
 };
 template <class C, int E>

@@ -162,51 +162,32 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
 // ---- the derivative of a member by few numbers ----
 
 /// As `pullback` by the numbers that are wanted, by forward mode: the cotangents given times the tangents along each of
-/// them. Tangents along several are a batch, so that what does not depend on the direction is computed once.
+/// them. (Their loops have the values in common: a plan makes one of them, plan/loops/equal_loops.hpp.)
 constexpr tape pullback_by_tangents(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
-  tape forward = jvp(t, wanted);
-  vec<abstract_value> numbers;
-  for (int i = 0; i < wanted.size(); ++i)
-    if (wanted[i]) numbers.push_back(t.values[t.inputs[i]]);
-  const int n = numbers.size();
-  const bool several = n > 1;
-  vec<bool> has_axis(forward.outputs.size(), false);
-  if (several) {
-    vec<bool> batched(t.inputs.size(), false);
-    batched.resize(forward.inputs.size(), true);
-    has_axis = {};
-    forward = batch_where_needed(forward, batched, n, has_axis);
-  }
   builder b;
-  vec<int> inputs = inputs_like(b, t), cotangents;
+  const vec<int> inputs = inputs_like(b, t);
+  vec<int> cotangents;
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangents.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
-  for (int k = 0; k < n; ++k) {  // the k-th direction is 1 for the k-th number, and 0 for others
-    const abstract_value& x = numbers[k];
-    if (several) {
-      const abstract_value places(dtype::int32, with_front(x.shape, n));
-      inputs.push_back(emit::cast(b, emit::equal(b, emit::iota(b, places, 0), emit::constant(b, places, k)), x.type));
-    } else {
-      inputs.push_back(emit::constant(b, x, 1));
+  for (int number = 0; number < wanted.size(); ++number) {
+    if (!wanted[number]) continue;
+    const abstract_value& x = t.values[t.inputs[number]];
+    vec<bool> along(wanted.size(), false);
+    along[number] = true;
+    vec<int> in = inputs;
+    in.push_back(emit::constant(b, x, 1));
+    const vec<int> out = inline_tape(b, jvp(t, along), in);
+    int total = zero_tangent, next = t.outputs.size();
+    for (int i = 0; i < t.outputs.size(); ++i) {
+      if (!is_floating(t.values[t.outputs[i]].type)) continue;
+      const int tangent = out[next++];
+      if (!given[i]) continue;
+      const int product = emit::times(b, cotangents[i], tangent);
+      vec<std::int64_t> axes;
+      for (int axis = 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
+      total = emit::accumulate(b, total, emit::sum(b, product, axes));
     }
-  }
-  const vec<int> out = inline_tape(b, forward, inputs);
-  const auto along_each = [&](int x, bool has) { return several && !has ? emit::repeated(b, x, n) : x; };
-  int total = zero_tangent, next = t.outputs.size();
-  for (int i = 0; i < t.outputs.size(); ++i) {
-    if (!is_floating(t.values[t.outputs[i]].type)) continue;
-    const int at = next++;
-    if (!given[i]) continue;
-    const int product = emit::times(b, along_each(cotangents[i], false), along_each(out[at], has_axis[at]));
-    vec<std::int64_t> axes;
-    for (int axis = several ? 1 : 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
-    total = emit::accumulate(b, total, emit::sum(b, product, axes));
-  }
-  for (int k = 0; k < n; ++k) {
-    const int part = total == zero_tangent ? emit::constant(b, numbers[k], 0)
-                     : several             ? emit::part_of_axis(b, total, 0, k, 1)
-                                           : total;
-    b.output(total == zero_tangent ? part : emit::reshape(b, part, numbers[k].shape));
+    b.output(total == zero_tangent ? emit::constant(b, x, 0) : emit::reshape(b, total, x.shape));
   }
   tape r = without_dead_entries(b.take());
   check(r);

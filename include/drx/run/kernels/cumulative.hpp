@@ -152,16 +152,23 @@ template <class C, int E>
 struct kernel<C, E, &prim::recurrence> : detail::walk_of_operands<C, E, detail::recurrence_step, 0, 1> {};
 
 namespace detail {
+/// The position of the best element so far along the axis of a walk, from the one before.
+template <class Walk, bool Max, class X>
+struct best_so_far {
+  const X* p;
+  DRX_FN static std::int32_t position(std::int64_t i) { return static_cast<std::int32_t>(i / Walk::inner % Walk::n); }
+  DRX_FN std::int32_t operator()(std::int32_t best, std::int64_t i) const {
+    const std::int32_t here = position(i);
+    return prim::beats<Max>(p[i], p[i + (best - here) * Walk::inner]) ? here : best;
+  }
+};
 template <class C, int E, bool Max>
 struct best_so_far_kernel : walk_kernel<C, E> {
   using w = walk_kernel<C, E>;
   DRX_FN static void run(frame& f) {
-    const auto* p = elements<const element_of<C, w::x>, C, w::x>(f);
-    const auto position = [](std::int64_t i) { return static_cast<std::int32_t>(i / w::inner % w::n); };
-    w::walk(f, position, [=](std::int32_t best, std::int64_t i) {
-      const std::int32_t here = position(i);
-      return prim::beats<Max>(p[i], p[i + (best - here) * w::inner]) ? here : best;
-    });
+    using X = element_of<C, w::x>;
+    using best = best_so_far<w, Max, X>;
+    w::walk(f, best::position, best{elements<const X, C, w::x>(f)});
   }
 };
 }  // namespace detail

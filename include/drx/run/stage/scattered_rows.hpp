@@ -81,17 +81,25 @@ struct scattered_rows {
   }
   /// The different rows among the updates', in the order in which they are met.
   struct rows_met {
-    static constexpr std::uint32_t capacity = std::bit_ceil(static_cast<std::uint32_t>(2 * most_rows));
+    static constexpr std::int64_t all = C::values[array].shape[0];
+    static constexpr bool each_has_a_place = all <= 8 * most_rows;
+    static constexpr std::uint32_t capacity =
+        each_has_a_place ? static_cast<std::uint32_t>(all) : std::bit_ceil(static_cast<std::uint32_t>(2 * most_rows));
     std::int64_t rows[most_rows];
-    std::int16_t places[capacity];  // a hash table
+    std::int16_t places[capacity];  // by row, or a hash table
     int count = 0;
 
     rows_met() { std::memset(places, 0xff, sizeof places); }
     /// The place of a row, and whether it is a new one.
     DRX_INLINE std::pair<std::int64_t, bool> place_of(std::int64_t row) {
-      std::uint32_t at = static_cast<std::uint32_t>(row) * 2654435769U >> (32 - std::countr_zero(capacity));
-      for (; places[at] >= 0; at = (at + 1) % capacity)
-        if (rows[places[at]] == row) return {places[at], false};
+      std::uint32_t at = static_cast<std::uint32_t>(row);
+      if constexpr (each_has_a_place) {
+        if (places[at] >= 0) return {places[at], false};
+      } else {
+        at = at * 2654435769U >> (32 - std::countr_zero(capacity));
+        for (; places[at] >= 0; at = (at + 1) % capacity)
+          if (rows[places[at]] == row) return {places[at], false};
+      }
       places[at] = static_cast<std::int16_t>(count);
       rows[count] = row;
       return {count++, true};
