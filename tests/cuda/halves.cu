@@ -8,7 +8,8 @@ template <class T>
 using m4 = drx::array<T, 4, 4>;
 constexpr auto work = [](auto w, auto x) {
   auto y = drx::matmul(drx::cast<float>(x), drx::cast<float>(drx::transpose(w)));
-  return drx::fori_loop<3>(drx::cast<drx::bfloat16>(y), [](auto v) { return drx::cast<drx::bfloat16>(drx::cast<float>(v) * 0.5f); });
+  return drx::fori_loop<3>(drx::cast<drx::bfloat16>(y),
+                           [](auto v) { return drx::cast<drx::bfloat16>(drx::cast<float>(v) * 0.5f); });
 };
 constexpr auto all_of_members = [](auto w, auto x) {
   auto each = drx::map(work, drx::broadcast<schools>(w), x);

@@ -32,6 +32,24 @@ struct tensor {
   [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
 };
 
+/// Numbers of 16 bits as floats; other numbers as they are.
+inline tensor to_floats(const tensor& x) {
+  if (!is_half_type(x.type.type)) return x;
+  tensor y(x.type.with_type(dtype::float32));
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    y.data<float>()[i] = x.type.type == dtype::bf16 ? x.data<bfloat16>()[i] : x.data<float16>()[i];
+  return y;
+}
+/// Floats rounded to a type of 16 bits.
+inline tensor to_halves(const tensor& x, dtype half) {
+  tensor y(x.type.with_type(half));
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (half == dtype::bf16) y.data<bfloat16>()[i] = bfloat16(x.data<float>()[i]);
+    if (half == dtype::f16) y.data<float16>()[i] = float16(x.data<float>()[i]);
+  }
+  return y;
+}
+
 /// Calls f(index) for each index of s, row-major, with index[axis] for axis < s.rank.
 template <class F>
 void for_each_index(const shape& s, F&& f) {

@@ -45,7 +45,7 @@ struct members {  // placement
   }
   static void evaluate(evaluation& v) {
     visit_element(v.out[0].type.type,
-                [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
+                  [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
   }
 };
 }  // namespace prim::rules

@@ -41,24 +41,30 @@ struct cast {
     if (b.type(o[0]).type == to) return o[0];
     double x = 0;
     const entry* e = b.definition(o[0]);
-    if (is_half_type(to) && e && e->prim == prim_ptr() && b.type(e->operands[0]).type == to && is_floating(b.type(o[0]).type))
+    if (is_half_type(to) && e && e->prim == prim_ptr() && b.type(e->operands[0]).type == to &&
+        is_floating(b.type(o[0]).type))
       return e->operands[0];  // (there and back)
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;
   }
   static std::string print(const attributes& a) { return name_of(view(a).type); }
   static constexpr known_values known(const known_site& s) {
-    known_value x = s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero();
+    known_value x =
+        s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero();
     if (view(s.e).type == dtype::f16) x.finite = false;  // (beyond 65504)
     return {x};
   }
   static void evaluate(evaluation& v) {
-    visit_element(v.in[0]->type.type, [&]<class From>(From) {
-      visit_element(v.out[0].type.type, [&]<class To>(To) {
-        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
-          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
+    const dtype half = is_half_type(v.out[0].type.type) ? v.out[0].type.type : dtype::float32;
+    const tensor from = to_floats(*v.in[0]);
+    tensor& to = v.out[0];
+    if (half != dtype::float32) to = tensor(to.type.with_type(dtype::float32));
+    visit_dtype(from.type.type, [&]<class From>(From) {
+      visit_dtype(to.type.type, [&]<class To>(To) {
+        for (std::int64_t i = 0; i < to.size(); ++i) to.data<To>()[i] = convert<To>(from.data<From>()[i]);
       });
     });
+    if (half != dtype::float32) to = to_halves(to, half);
   }
   /// Like static_cast, but defined for each input: floating values out of an integer's range give its nearest end, NaN
   /// gives 0.

@@ -203,9 +203,16 @@ constexpr auto first_array() {
 template <class... X>
 concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>) && ...);
 template <class A, class X>
-using array_for_number = std::conditional_t<
-    Literal<X>,
-    std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
+struct array_for_number_of {
+  using type = X;
+};
+template <class A, Literal X>
+struct array_for_number_of<A, X> {
+  using type = std::conditional_t<literal_fits(dtype_of<X>, dtype_of<typename A::value_type>), A,
+                                  error::a_literal_does_not_fit_the_element_type>;
+};
+template <class A, class X>
+using array_for_number = typename array_for_number_of<A, X>::type;
 /// x, or the array A that has the number x everywhere.
 template <class A, class X>
 constexpr A as_array(const X& x) {

@@ -163,18 +163,17 @@ using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 
-// Whether a literal of type L may stand beside element type T: like Python's scalars, it takes the array's type.
-template <class L, class T>
-inline constexpr bool literal_fits =
-    is_floating(dtype_of<T>) || (!is_floating(dtype_of<L>) && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
+// Whether a literal may stand beside an element type: like Python's scalars, it takes the array's type.
+constexpr bool literal_fits(dtype literal, dtype element) {
+  return is_floating(element) || (!is_floating(literal) && (literal == dtype::boolean) == (element == dtype::boolean));
+}
 /// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves' type; a literal
 /// fits.
 template <class X, class T, bool IsLiteral>
 inline constexpr bool number_fits = [] {
   leaf_types<X> t;
   for (int i = 0; i < leaf_count<X>; ++i)
-    if (!visit_element(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; }))
-      return false;
+    if (!(IsLiteral ? literal_fits(dtype_of<T>, t[i].type) : dtype_of<T> == t[i].type)) return false;
   return true;
 }();
 
@@ -184,10 +183,10 @@ constexpr auto mismatch() {  // (clang instantiates default template arguments b
   if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse,
+    return std::conditional_t<literal_fits(dtype_of<A>, dtype_of<typename B::value_type>), no_misuse,
                               error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (Literal<B>) {
-    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse,
+    return std::conditional_t<literal_fits(dtype_of<B>, dtype_of<typename A::value_type>), no_misuse,
                               error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
     return error::element_types_differ{};
@@ -261,15 +260,6 @@ inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& 
   });
   return all;
 }
-inline tensor converted_on_host(const tensor& x, dtype to) {
-  tensor y({to, x.type.shape});
-  visit_element(x.type.type, [&]<class From>(From) {
-    visit_element(to, [&]<class To>(To) {
-      for (std::int64_t i = 0; i < x.size(); ++i) y.data<To>()[i] = static_cast<To>(x.data<From>()[i]);
-    });
-  });
-  return y;
-}
 inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type,
                              const abstract_value& result, void* out) {
   entry e;
@@ -278,12 +268,12 @@ inline void evaluate_on_host(const primitive& p, std::initializer_list<host_oper
   std::vector<tensor> operands;
   for (const auto& one : x) operands.push_back(broadcast_on_host(one, type, result.shape));
   for (tensor& t : operands) {
-    if (is_half_type(type)) t = converted_on_host(t, dtype::float32);
+    t = to_floats(t);
     v.in.push_back(&t);
   }
   v.out.emplace_back(is_half_type(result.type) ? result.with_type(dtype::float32) : result);
   p.evaluate(v);
-  const tensor y = is_half_type(result.type) ? converted_on_host(v.out[0], result.type) : std::move(v.out[0]);
+  const tensor y = is_half_type(result.type) ? to_halves(v.out[0], result.type) : std::move(v.out[0]);
   std::memcpy(out, y.bytes.data(), y.bytes.size());
 }
 

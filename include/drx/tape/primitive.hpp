@@ -161,7 +161,7 @@ struct primitive {
   bool elementwise = false;  // there is a row for it (primitives/elementwise.hpp)
   bool pointwise = false;    // result[i] depends on operand[i] only, all of one shape
   bool in_place =
-      false;  // its kernel may write the result over operand 0, of which it reads nothing else than it writes
+      false;           // its kernel may write the result over operand 0, of which it reads nothing else than it writes
   bool moves = false;  // it copies elements and computes nothing with them: those of 16 bits stay as they are
 };
 

@@ -95,8 +95,13 @@ TEST_CASE_TEMPLATE("halves are held, moved and cast", T, bfloat16, float16) {
 TEST_CASE_TEMPLATE("an operation computes in float and rounds", T, bfloat16, float16) {
   static constexpr auto f = [](auto a, auto b, auto s) {
     auto x = a * b + s;
-    return std::tuple{x, drx::tanh(x) - 2 * a, drx::sum(x), drx::max<1>(a), drx::matmul(a, drx::transpose(b)),
-                      drx::where(a < b, a, b), drx::softmax<1>(a)};
+    return std::tuple{x,
+                      drx::tanh(x) - 2 * a,
+                      drx::sum(x),
+                      drx::max<1>(a),
+                      drx::matmul(a, drx::transpose(b)),
+                      drx::where(a < b, a, b),
+                      drx::softmax<1>(a)};
   };
   check<f, m35<T>, m35<T>, T>();
 }
@@ -128,8 +133,9 @@ TEST_CASE_TEMPLATE("loops, branches and indices hold halves", T, bfloat16, float
           return std::pair{next, c};
         },
         drx::index<0>(x), x);
-    auto either = drx::cond(drx::sum(drx::cast<float>(last)) > 0, [](auto a, auto) { return a; },
-                            [](auto, auto b) { return b; }, last, drx::index<1>(x));
+    auto either = drx::cond(
+        drx::sum(drx::cast<float>(last)) > 0, [](auto a, auto) { return a; }, [](auto, auto b) { return b; }, last,
+        drx::index<1>(x));
     return std::tuple{last, all, either, drx::take<0>(table, at), drx::flip<0>(table), drx::roll<1, 0>(x)};
   };
   check<f, m35<T>, array<T, 5, 2>, array<std::int32_t, 3>>();
@@ -184,7 +190,8 @@ TEST_CASE_TEMPLATE("sums with narrow nodes", T, bfloat16, float16) {
     harness::sample s;
     s.low = 0.5;  // (the error is relative to the largest partial sum)
     s.members = n;
-    const auto in = harness::random_inputs<P>(s), got = harness::call(p, c, in), expected = harness::run_plain<Wide>(in);
+    const auto in = harness::random_inputs<P>(s), got = harness::call(p, c, in),
+               expected = harness::run_plain<Wide>(in);
     const double bit = std::is_same_v<T, bfloat16> ? 0x1p-9 : 0x1p-12;
     const double roundings = 2 + std::log2(static_cast<double>(n) + 1);
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -219,7 +226,8 @@ TEST_CASE_TEMPLATE("derivatives through halves are those of numbers that are not
   };
   std::vector<array<T, 2>> x;
   for (float v : {.3F, -.7F, 1.1F}) x.push_back({T(v), T(v - 1)});
-  const auto report = drx::check_grads<program<f, array<float, 2>, drx::placed<array<T, 2>, clients>>>({.5F, -1.F}, x, {.order = 2});
+  const auto report =
+      drx::check_grads<program<f, array<float, 2>, drx::placed<array<T, 2>, clients>>>({.5F, -1.F}, x, {.order = 2});
   CHECK(report.ok());
   CHECK(report.unclear == 0);
   CHECK(report.checks > 0);

@@ -75,8 +75,8 @@ inline tensor in_double(const tensor& x) {
   });
   return y;
 }
-/// t computed in double where it computes in float or holds numbers of 16 bits, with the same number of values: differences of floats have two
-/// digits, and a rule is the same for both.
+/// t computed in double where it computes in float or holds numbers of 16 bits, with the same number of values:
+/// differences of floats have two digits, and a rule is the same for both.
 inline tape in_double(const tape& t) {
   tape r = t;
   for (abstract_value& v : r.values)
