@@ -61,6 +61,9 @@ inline constexpr std::int64_t product_chain = 128 * product_depth;
 inline constexpr std::int64_t longest_blocked_sum = 128 * product_chain;
 /// Multiplications of a thread's part of a large product: some 50 microseconds.
 inline constexpr std::int64_t least_dealt_multiplications = 1 << 21;
+/// Numbers of an elementwise loop from which on it is dealt out to threads, in pieces of the second size: some 20
+/// microseconds where it is plain arithmetic.
+inline constexpr std::int64_t least_dealt_numbers = 1 << 16, dealt_piece = 1 << 12;
 /// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
 /// shows what that spares results over ranks.
 inline constexpr std::int64_t large_output = 1 << 16;

@@ -9,6 +9,7 @@
 // Tested by tests/unit/run/executor.cpp and tests/unit/run/long_functions.cpp.
 #pragma once
 
+#include <drx/run/data/dealt.hpp>
 #include <drx/run/fused/loop.hpp>
 #include <drx/run/packs/inlining.hpp>
 
@@ -132,18 +133,28 @@ struct fused_elements {
 
   /// Shorter loops are over before two of them would pay.
   static constexpr std::int64_t least_halved = 64;
-  /// N elements of row r.
+  /// N elements of row r from `begin` on.
   template <std::int64_t N, int... M>
-  DRX_INLINE static void run_row(std::byte* const* out, const pointers_type& pointers, std::int64_t r) {
+  DRX_INLINE static void run_row(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+                                 std::int64_t begin = 0) {
     constexpr bool halved = Loop::in_halves && N >= least_halved;
     if constexpr (halved || (ranged<M> || ...)) {
       constexpr std::int64_t size = chunk_of_loop, rest = N % size;
       for (std::int64_t first = 0; first < N - rest; first += size)
-        run_chunk<size, halved, M...>(out, pointers, r, first);
-      if constexpr (rest > 0) run_chunk<rest, halved, M...>(out, pointers, r, N - rest);
+        run_chunk<size, halved, M...>(out, pointers, r, begin + first);
+      if constexpr (rest > 0) run_chunk<rest, halved, M...>(out, pointers, r, begin + N - rest);
     } else {
-      run_elements<N, false, M...>(out, pointers, r, 0);
+      run_elements<N, false, M...>(out, pointers, r, begin);
     }
+  }
+  /// The elements of a flat loop in pieces that threads share.
+  template <int... M>
+  static void run_pieces(const frame& f, std::byte* const* out, const pointers_type& pointers) {
+    constexpr std::int64_t size = machine::dealt_piece, whole = Loop::columns / size, rest = Loop::columns % size;
+    deal(f, whole, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t piece = begin; piece < end; ++piece) run_row<size, M...>(out, pointers, 0, piece * size);
+    });
+    if constexpr (rest > 0) run_row<rest, M...>(out, pointers, 0, whole * size);
   }
   /// N elements of row r from `first` on; in halves, in chunks whose first halves' results stay in the first cache.
   template <std::int64_t N, bool Halves, int... M>
@@ -275,13 +286,30 @@ struct fused_elements {
         (C::plan.stored[Loop::result(M)]
              ? Loop::template store_address<M>(f) + Loop::template column<S> * sizeof(element_of<C, Loop::result(M)>)
              : nullptr)...};
-    run_row<Loop::template segment_size<S>, M...>(out, pointers, r);
+    if constexpr (is_dealt && Loop::flat) {
+      run_pieces<M...>(f, out, pointers);
+    } else {
+      run_row<Loop::template segment_size<S>, M...>(out, pointers, r);
+    }
   }
+  /// Whether threads share the loop: its pieces if it is flat, else its rows.
+  static constexpr bool is_dealt =
+      Loop::loop.size() >= machine::least_dealt_numbers && (Loop::flat || Loop::rows > 1);
   /// The whole loop: entries M, operands K.
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
+    if constexpr (is_dealt && !Loop::flat) {
+      deal(f, Loop::rows, [&](std::int64_t begin, std::int64_t end) { run_rows(f, begin, end, entries, operands); });
+    } else {
+      run_rows(f, 0, Loop::rows, entries, operands);
+    }
+  }
+  template <int... M, int... K>
+  DRX_INLINE static void run_rows(const frame& f, std::int64_t begin, std::int64_t end,
+                                  std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
     detail::row_index row;
-    for (std::int64_t r = 0; r < Loop::rows; ++r) {
+    if constexpr (is_dealt && !Loop::flat) row = detail::row_at(begin, Loop::loop, Loop::by_rows.split);
+    for (std::int64_t r = begin; r < end; ++r) {
       [&]<int... S>(std::integer_sequence<int, S...>) __attribute__((always_inline)) {
         (run_segment<S>(f, r, row, entries, operands), ...);
       }(std::make_integer_sequence<int, Loop::segments>{});

@@ -2,6 +2,7 @@
 // Tested by tests/unit/run/products.cpp.
 #pragma once
 
+#include <drx/run/data/dealt.hpp>
 #include <drx/run/fused/loop.hpp>
 #include <drx/run/packs/tanh.hpp>
 
@@ -162,11 +163,23 @@ struct fused_packs {
     using T = element_of<C, Loop::result(0)>;
     const operands<T> at(f, std::make_integer_sequence<int, Loop::count>{},
                          std::make_integer_sequence<int, 3 * Loop::count>{});
-    for (std::int64_t r = 0; r < Loop::rows; ++r)
+    constexpr std::int64_t packs = Loop::columns / pack_width<T>;
+    const auto run_packs = [&](std::int64_t r, std::int64_t begin, std::int64_t end) {
       compute_all<T>(
-          Loop::columns / pack_width<T>,
-          [&](std::int64_t i) __attribute__((always_inline)) { return position{r, i * pack_width<T>}; },
+          end - begin,
+          [&](std::int64_t i) __attribute__((always_inline)) { return position{r, (begin + i) * pack_width<T>}; },
           [](std::int64_t) __attribute__((always_inline)) { return pack<T>{}; }, at.pointers, at.out);
+    };
+    constexpr bool is_dealt = Loop::loop.size() >= machine::least_dealt_numbers;
+    if constexpr (is_dealt && Loop::rows == 1) {
+      deal(f, packs, [&](std::int64_t begin, std::int64_t end) { run_packs(0, begin, end); });
+    } else if constexpr (is_dealt) {
+      deal(f, Loop::rows, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t r = begin; r < end; ++r) run_packs(r, 0, packs);
+      });
+    } else {
+      for (std::int64_t r = 0; r < Loop::rows; ++r) run_packs(r, 0, packs);
+    }
   }
 };
 
