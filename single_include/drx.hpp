@@ -51,29 +51,110 @@ DRX_INLINE constexpr T wrapping_product_sum(T a, T b, T c) {
 
 }
 
-#include <concepts>
+#include <bit>
 #include <cstdint>
+
+namespace drx {
+namespace detail {
+
+DRX_FN constexpr std::uint32_t chosen_bits(bool c, std::uint32_t x, std::uint32_t y) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(c);
+  return (x & mask) | (y & ~mask);
+}
+DRX_FN constexpr std::uint32_t rounded_right(std::uint32_t x, int bits) {
+  return (x + ((1U << (bits - 1)) - 1) + ((x >> bits) & 1)) >> bits;
+}
+
+struct bfloat16_format {
+  DRX_FN static constexpr float widened(std::uint16_t h) { return std::bit_cast<float>(std::uint32_t{h} << 16); }
+  DRX_FN static constexpr std::uint16_t rounded(float x) {
+    const auto u = std::bit_cast<std::uint32_t>(x);
+    const bool nan = (u & 0x7fffffffU) > 0x7f800000U;
+    return static_cast<std::uint16_t>(chosen_bits(nan, u >> 16 | 0x40U, rounded_right(u, 16)));
+  }
+};
+struct float16_format {
+  DRX_FN static constexpr float widened(std::uint16_t h) {
+    const std::uint32_t a = h & 0x7fffU;
+    const auto subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(a)) * 0x1p-24F);
+    const std::uint32_t finite = chosen_bits(a < 0x400U, subnormal, (a << 13) + (112U << 23));
+    const std::uint32_t magnitude = chosen_bits(a >= 0x7c00U, a << 13 | 0x7f800000U, finite);
+    return std::bit_cast<float>(magnitude | (h & 0x8000U) << 16);
+  }
+  DRX_FN static constexpr std::uint16_t rounded(float x) {
+    const auto u = std::bit_cast<std::uint32_t>(x);
+    const std::uint32_t a = u & 0x7fffffffU;
+    constexpr float last = 0.5F;
+    const bool tiny = a < 0x38800000U, huge = a >= 0x477ff000U, nan = a > 0x7f800000U;
+    const auto small = std::bit_cast<float>(chosen_bits(tiny, a, 0U));
+    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(small + last) - std::bit_cast<std::uint32_t>(last);
+    const std::uint32_t finite = chosen_bits(tiny, subnormal, rounded_right(a - (112U << 23), 13));
+    const std::uint32_t magnitude = chosen_bits(nan, 0x7e00U, chosen_bits(huge, 0x7c00U, finite));
+    return static_cast<std::uint16_t>(magnitude | (u >> 16 & 0x8000U));
+  }
+};
+
+}
+
+template <class Format>
+class half {
+ public:
+  half() = default;
+  template <class X>
+    requires std::is_convertible_v<X, float>
+  DRX_FN constexpr explicit half(X x) : bits_(Format::rounded(static_cast<float>(x))) {}
+  DRX_FN constexpr operator float() const { return Format::widened(bits_); }
+  [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
+  static constexpr half from_bits(std::uint16_t bits) {
+    half h{};
+    h.bits_ = bits;
+    return h;
+  }
+
+ private:
+  std::uint16_t bits_;
+};
+
+using bfloat16 = half<detail::bfloat16_format>;
+using float16 = half<detail::float16_format>;
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;
+
+}
+
+#include <concepts>
 #include <limits>
 
 namespace drx {
 
-enum class dtype : std::int8_t { boolean, int32, int64, float32, float64 };
+enum class dtype : std::int8_t { boolean, int32, int64, float32, float64, bf16, f16 };
 
 template <class T>
 concept Element = std::same_as<T, bool> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
-                  std::same_as<T, float> || std::same_as<T, double>;
+                  std::same_as<T, float> || std::same_as<T, double> || is_half<T>;
 
 template <Element T>
 inline constexpr dtype dtype_of = std::same_as<T, bool>           ? dtype::boolean
                                   : std::same_as<T, std::int32_t> ? dtype::int32
                                   : std::same_as<T, std::int64_t> ? dtype::int64
                                   : std::same_as<T, float>        ? dtype::float32
+                                  : std::same_as<T, bfloat16>     ? dtype::bf16
+                                  : std::same_as<T, float16>      ? dtype::f16
                                                                   : dtype::float64;
 
 constexpr int byte_size(dtype t) {
-  return t == dtype::boolean ? 1 : (t == dtype::int32 || t == dtype::float32) ? 4 : 8;
+  switch (t) {
+    case dtype::boolean: return 1;
+    case dtype::bf16:
+    case dtype::f16: return 2;
+    case dtype::int32:
+    case dtype::float32: return 4;
+    default: return 8;
+  }
 }
-constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64; }
+constexpr bool is_half_type(dtype t) { return t == dtype::bf16 || t == dtype::f16; }
+constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64 || is_half_type(t); }
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
 constexpr const char* name_of(dtype t) {
   switch (t) {
@@ -81,20 +162,60 @@ constexpr const char* name_of(dtype t) {
     case dtype::int32: return "i32";
     case dtype::int64: return "i64";
     case dtype::float32: return "f32";
+    case dtype::bf16: return "bf16";
+    case dtype::f16: return "f16";
     default: return "f64";
   }
 }
 
+namespace detail {
 template <dtype D>
-using element_t =
-    std::conditional_t<D == dtype::boolean, bool,
-                       std::conditional_t<D == dtype::int32, std::int32_t,
-                                          std::conditional_t<D == dtype::int64, std::int64_t,
-                                                             std::conditional_t<D == dtype::float32, float, double>>>>;
+struct element_of_type {
+  using type = double;
+};
+template <>
+struct element_of_type<dtype::boolean> {
+  using type = bool;
+};
+template <>
+struct element_of_type<dtype::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_of_type<dtype::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_of_type<dtype::float32> {
+  using type = float;
+};
+template <>
+struct element_of_type<dtype::bf16> {
+  using type = bfloat16;
+};
+template <>
+struct element_of_type<dtype::f16> {
+  using type = float16;
+};
+}
+template <dtype D>
+using element_t = typename detail::element_of_type<D>::type;
 
 template <Element T>
-using mean_element = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+using mean_element = std::conditional_t<is_floating(dtype_of<T>), T, double>;
 
+template <class F>
+constexpr decltype(auto) visit_element(dtype t, F&& f) {
+  switch (t) {
+    case dtype::boolean: return f(bool{});
+    case dtype::int32: return f(std::int32_t{});
+    case dtype::int64: return f(std::int64_t{});
+    case dtype::float32: return f(float{});
+    case dtype::bf16: return f(bfloat16{});
+    case dtype::f16: return f(float16{});
+    default: return f(double{});
+  }
+}
 template <class F>
 constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
   switch (t) {
@@ -102,6 +223,8 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
     case dtype::int32: return f(std::int32_t{});
     case dtype::int64: return f(std::int64_t{});
     case dtype::float32: return f(float{});
+    case dtype::bf16:
+    case dtype::f16: throw "drx: a kernel computes with numbers of 16 bits";
     default: return f(double{});
   }
 }
@@ -355,6 +478,7 @@ struct reduce_needs_a_placed_value : reported {};
 struct array_operation_on_a_placed_value : reported {};
 struct array_operation_on_a_structure : reported {};
 struct function_of_numbers_on_an_array : reported {};
+struct a_function_of_numbers_has_no_numbers_of_16_bits : reported {};
 struct placed_results_would_outlive_their_program : reported {};
 struct wrong_rank : reported {};
 struct inner_extents_differ : reported {};
@@ -504,6 +628,8 @@ struct traced_ref {
     const std::int64_t* int64s;
     const float* floats;
     const double* doubles;
+    const bfloat16* bfloat16s;
+    const float16* float16s;
     std::int64_t seed;
   };
   source from = {nullptr};
@@ -526,6 +652,10 @@ constexpr traced_ref reference_to(const T* elements) {
     r.from.int64s = elements;
   } else if constexpr (std::is_same_v<T, float>) {
     r.from.floats = elements;
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    r.from.bfloat16s = elements;
+  } else if constexpr (std::is_same_v<T, float16>) {
+    r.from.float16s = elements;
   } else {
     r.from.doubles = elements;
   }
@@ -561,7 +691,7 @@ class array {
     requires(rank == 0)
       : data_{value} {}
   template <class... U>
-    requires(sizeof...(U) == size && sizeof...(U) > 1 && (std::is_arithmetic_v<U> && ...))
+    requires(sizeof...(U) == size && sizeof...(U) > 1 && ((std::is_arithmetic_v<U> || is_half<U>) && ...))
   constexpr array(U... element) : data_{static_cast<T>(element)...} {}
   constexpr explicit array(T element)
     requires(rank > 0 && size == 1)
@@ -722,7 +852,7 @@ concept Placed = detail::is_placed<std::remove_cvref_t<X>>;
 template <class X>
 concept ScalarArray = Array<X> && std::remove_cvref_t<X>::rank == 0;
 template <class X>
-concept FloatingArray = Array<X> && std::is_floating_point_v<typename std::remove_cvref_t<X>::value_type>;
+concept FloatingArray = Array<X> && is_floating(dtype_of<typename std::remove_cvref_t<X>::value_type>);
 
 }
 
@@ -1568,6 +1698,7 @@ struct primitive {
   bool pointwise = false;
   bool in_place =
       false;
+  bool moves = false;
 };
 
 constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }
@@ -1575,6 +1706,12 @@ constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cos
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
   return batch_along(t, batched, n, axis);
 }
+
+}
+
+namespace drx::emit {
+
+constexpr vec<int> in_float(builder& b, const primitive& p, const vec<int>& operands, const attributes& a);
 
 }
 
@@ -1594,6 +1731,8 @@ class builder {
 
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                          vec<tape> regions = {}) {
+    if (halves_ && !prim.moves && regions.empty() && has_halves(operands))
+      return emit::in_float(*this, prim, operands, attrs);
     if (regions.empty() && prim.simplify) {
       const int known = prim.simplify(*this, operands, attrs);
       if (known >= 0) return {known};
@@ -1648,7 +1787,13 @@ class builder {
  private:
   constexpr int new_value(const abstract_value& type) {
     tape_.values.push_back(type);
+    halves_ = halves_ || is_half_type(type.type);
     return tape_.values.size() - 1;
+  }
+  [[nodiscard]] constexpr bool has_halves(const vec<int>& values) const {
+    for (int v : values)
+      if (is_half_type(tape_.values[v].type)) return true;
+    return false;
   }
   static constexpr unsigned hash(const primitive& prim, const vec<int>& operands, const attributes& attrs) {
     unsigned h = static_cast<unsigned>(prim.name[0]) * 31U + static_cast<unsigned>(prim.name[1]);
@@ -1687,6 +1832,7 @@ class builder {
   }
 
   tape tape_;
+  bool halves_ = false;
   vec<int> first_, same_bucket_;
   vec<int> definition_;
 };
@@ -2167,6 +2313,22 @@ struct tensor {
   [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
 };
 
+inline tensor to_floats(const tensor& x) {
+  if (!is_half_type(x.type.type)) return x;
+  tensor y(x.type.with_type(dtype::float32));
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    y.data<float>()[i] = x.type.type == dtype::bf16 ? x.data<bfloat16>()[i] : x.data<float16>()[i];
+  return y;
+}
+inline tensor to_halves(const tensor& x, dtype half) {
+  tensor y(x.type.with_type(half));
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (half == dtype::bf16) y.data<bfloat16>()[i] = bfloat16(x.data<float>()[i]);
+    if (half == dtype::f16) y.data<float16>()[i] = float16(x.data<float>()[i]);
+  }
+  return y;
+}
+
 template <class F>
 void for_each_index(const shape& s, F&& f) {
   std::int64_t index[shape::max_rank] = {};
@@ -2221,6 +2383,7 @@ constexpr int less(builder& b, int x, int y);
 constexpr int where(builder& b, int condition, int x, int y);
 constexpr int choose(builder& b, int condition, int x, int y);
 constexpr int cast(builder& b, int x, dtype type);
+constexpr int cast_of_members(builder& b, int x, dtype type);
 
 constexpr int exp(builder& b, int x);
 constexpr int log(builder& b, int x);
@@ -2312,8 +2475,6 @@ constexpr tape with_broadcasts_inside(tape t);
 }
 }
 
-#include <bit>
-
 namespace drx {
 namespace prim {
 
@@ -2327,6 +2488,16 @@ constexpr abstract_value type_from_ints(int_list ints) {
   t.type = static_cast<dtype>(ints[0]);
   for (int i = 1; i < ints.size(); ++i) t.shape.push_back(ints[i]);
   return t;
+}
+
+constexpr double rounded_to(dtype type, double number) {
+  switch (type) {
+    case dtype::float64: return number;
+    case dtype::float32: return static_cast<double>(static_cast<float>(number));
+    case dtype::bf16: return static_cast<double>(static_cast<float>(bfloat16(number)));
+    case dtype::f16: return static_cast<double>(static_cast<float>(float16(number)));
+    default: return static_cast<double>(static_cast<std::int64_t>(number));
+  }
 }
 
 namespace rules {
@@ -2352,7 +2523,7 @@ struct constant {
   }
   static constexpr known_values known(const known_site& s) { return {known_number(s.e.attrs.number)}; }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(v.e.attrs.number);
     });
   }
@@ -2367,7 +2538,7 @@ struct iota {
   static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
   static void evaluate(evaluation& v) {
     const int axis = view(v.e).axis;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
       for_each_index(v.out[0].type.shape, [&, i = 0](const std::int64_t* at) mutable {
         v.out[0].data<T>()[i++] = static_cast<T>(at[axis]);
       });
@@ -2387,7 +2558,7 @@ struct data {
   };
   template <class T>
   static constexpr std::int64_t stored(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_floating(dtype_of<T>)) {
       return std::bit_cast<std::int64_t>(static_cast<double>(x));
     } else {
       return static_cast<std::int64_t>(x);
@@ -2395,7 +2566,7 @@ struct data {
   }
   template <class T>
   static constexpr T element(std::int64_t x) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_floating(dtype_of<T>)) {
       return static_cast<T>(std::bit_cast<double>(x));
     } else {
       return static_cast<T>(x);
@@ -2426,7 +2597,7 @@ struct data {
     return {all};
   }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
       for (int i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = view(v.e).template element<T>(i);
     });
   }
@@ -2488,9 +2659,7 @@ namespace emit {
 constexpr int constant(builder& b, const abstract_value& type, double number) {
   attributes a;
   a.ints = prim::type_as_ints(type);
-  a.number = type.type == dtype::float32   ? static_cast<double>(static_cast<float>(number))
-             : type.type == dtype::float64 ? number
-                                           : static_cast<double>(static_cast<std::int64_t>(number));
+  a.number = prim::rounded_to(type.type, number);
   return b.add1(prim::constant, {}, a);
 }
 constexpr int iota(builder& b, const abstract_value& type, int axis) {
@@ -2519,6 +2688,8 @@ constexpr int data(builder& b, const abstract_value& type, const traced_ref& r) 
     case dtype::int32: return data(b, type, r.from.int32s);
     case dtype::int64: return data(b, type, r.from.int64s);
     case dtype::float32: return data(b, type, r.from.floats);
+    case dtype::bf16: return data(b, type, r.from.bfloat16s);
+    case dtype::f16: return data(b, type, r.from.float16s);
     default: return data(b, type, r.from.doubles);
   }
 }
@@ -3075,15 +3246,14 @@ using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 
-template <class L, class T>
-inline constexpr bool literal_fits =
-    std::is_floating_point_v<T> || (!std::is_floating_point_v<L> && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
+constexpr bool literal_fits(dtype literal, dtype element) {
+  return is_floating(element) || (!is_floating(literal) && (literal == dtype::boolean) == (element == dtype::boolean));
+}
 template <class X, class T, bool IsLiteral>
 inline constexpr bool number_fits = [] {
   leaf_types<X> t;
   for (int i = 0; i < leaf_count<X>; ++i)
-    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; }))
-      return false;
+    if (!(IsLiteral ? literal_fits(dtype_of<T>, t[i].type) : dtype_of<T> == t[i].type)) return false;
   return true;
 }();
 
@@ -3092,10 +3262,10 @@ constexpr auto mismatch() {
   if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse,
+    return std::conditional_t<literal_fits(dtype_of<A>, dtype_of<typename B::value_type>), no_misuse,
                               error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (Literal<B>) {
-    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse,
+    return std::conditional_t<literal_fits(dtype_of<B>, dtype_of<typename A::value_type>), no_misuse,
                               error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
     return error::element_types_differ{};
@@ -3150,7 +3320,7 @@ struct host_operand {
 };
 inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& to) {
   tensor all({type, to});
-  visit_dtype(type, [&]<class T>(T) {
+  visit_element(type, [&]<class T>(T) {
     T* out = all.data<T>();
     if (x.ref.what == traced_ref::kind::splat) {
       std::fill_n(out, all.size(), static_cast<T>(x.ref.from.number));
@@ -3173,10 +3343,14 @@ inline void evaluate_on_host(const primitive& p, std::initializer_list<host_oper
   host_evaluation v(e);
   std::vector<tensor> operands;
   for (const auto& one : x) operands.push_back(broadcast_on_host(one, type, result.shape));
-  for (const tensor& t : operands) v.in.push_back(&t);
-  v.out.emplace_back(result);
+  for (tensor& t : operands) {
+    t = to_floats(t);
+    v.in.push_back(&t);
+  }
+  v.out.emplace_back(is_half_type(result.type) ? result.with_type(dtype::float32) : result);
   p.evaluate(v);
-  std::memcpy(out, v.out[0].bytes.data(), v.out[0].bytes.size());
+  const tensor y = is_half_type(result.type) ? to_halves(v.out[0], result.type) : std::move(v.out[0]);
+  std::memcpy(out, y.bytes.data(), y.bytes.size());
 }
 
 template <class Result, class T, class... X>
@@ -3319,7 +3493,8 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .known = rules::known::handed_on,
                                         .lanes = rules::broadcast_to::lanes,
                                         .split = rules::broadcast_to::split,
-                                        .role = role::virtual_};
+                                        .role = role::virtual_,
+                                        .moves = true};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }
 namespace emit {
@@ -4892,7 +5067,8 @@ inline constexpr primitive reshape{.name = "reshape",
                                    .known = rules::known::handed_on,
                                    .lanes = rules::reshape::lanes,
                                    .split = rules::reshape::split,
-                                   .role = role::alias};
+                                   .role = role::alias,
+                                   .moves = true};
 inline constexpr primitive transpose{.name = "transpose",
                                      .type = rules::transpose::type,
                                      .jvp = rules::broadcast_to::jvp,
@@ -4903,7 +5079,8 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .evaluate = rules::transpose::evaluate,
                                      .known = rules::known::handed_on,
                                      .lanes = rules::transpose::lanes,
-                                     .split = rules::transpose::split};
+                                     .split = rules::transpose::split,
+                                     .moves = true};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }
@@ -5102,7 +5279,8 @@ inline constexpr primitive slice{.name = "slice",
                                  .known = rules::known::handed_on,
                                  .lanes = rules::slice::lanes,
                                  .split = rules::slice::split,
-                                 .role = role::rearranged};
+                                 .role = role::rearranged,
+                                 .moves = true};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
@@ -5431,7 +5609,8 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .evaluate = rules::dynamic_slice::evaluate,
                                          .known = rules::known::handed_on,
                                          .lanes = rules::lanes::same_places<1>,
-                                         .split = rules::split::along_batch<rules::dynamic_slice>};
+                                         .split = rules::split::along_batch<rules::dynamic_slice>,
+                                         .moves = true};
 inline constexpr primitive update_slice{.name = "update_slice",
                                         .type = rules::update_slice::type,
                                         .jvp = rules::update_slice::jvp,
@@ -5443,7 +5622,8 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .known = rules::update_slice::known,
                                         .lanes = rules::lanes::same_places<2>,
                                         .split = rules::split::along_batch<rules::update_slice>,
-                                        .in_place = true};
+                                        .in_place = true,
+                                        .moves = true};
 }
 namespace emit {
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
@@ -5734,7 +5914,8 @@ inline constexpr primitive take{.name = "take",
                                 .evaluate = rules::take::evaluate,
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same_places<1>,
-                                .split = rules::split::along_batch<rules::take>};
+                                .split = rules::split::along_batch<rules::take>,
+                                .moves = true};
 inline constexpr primitive scatter{.name = "scatter",
                                    .type = rules::scatter::type,
                                    .jvp = rules::scatter::jvp,
@@ -6063,6 +6244,7 @@ struct cast {
       return a;
     }
   };
+  static constexpr const primitive* prim_ptr();
   static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].with_type(view(t.attrs).type)}; }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const bool floats = is_floating(view(s.e).type);
@@ -6079,24 +6261,39 @@ struct cast {
     const dtype to = view(a).type;
     if (b.type(o[0]).type == to) return o[0];
     double x = 0;
+    const entry* e = b.definition(o[0]);
+    if (is_half_type(to) && e && e->prim == prim_ptr() && b.type(e->operands[0]).type == to &&
+        is_floating(b.type(o[0]).type))
+      return e->operands[0];
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;
   }
   static std::string print(const attributes& a) { return name_of(view(a).type); }
   static constexpr known_values known(const known_site& s) {
-    return {s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero()};
+    known_value x =
+        s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero();
+    if (view(s.e).type == dtype::f16) x.finite = false;
+    return {x};
   }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
-      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
-        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
-          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
+    const dtype half = is_half_type(v.out[0].type.type) ? v.out[0].type.type : dtype::float32;
+    const tensor from = to_floats(*v.in[0]);
+    tensor& to = v.out[0];
+    if (half != dtype::float32) to = tensor(to.type.with_type(dtype::float32));
+    visit_dtype(from.type.type, [&]<class From>(From) {
+      visit_dtype(to.type.type, [&]<class To>(To) {
+        for (std::int64_t i = 0; i < to.size(); ++i) to.data<To>()[i] = convert<To>(from.data<From>()[i]);
       });
     });
+    if (half != dtype::float32) to = to_halves(to, half);
   }
   template <class To, class From>
   DRX_FN static constexpr To convert(From x) {
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    if constexpr (is_half<From>) {
+      return convert<To>(static_cast<float>(x));
+    } else if constexpr (is_half<To>) {
+      return To(convert<float>(x));
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
       constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2, end = -low;
       constexpr From last = end - end / static_cast<From>(std::uint64_t{1} << std::numeric_limits<From>::digits);
       constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
@@ -6135,7 +6332,9 @@ inline constexpr primitive cast{.name = "cast",
                                 .lanes = rules::lanes::same,
                                 .split = rules::split::by_element,
                                 .role = role::fused,
-                                .pointwise = true};
+                                .pointwise = true,
+                                .moves = true};
+constexpr const primitive* rules::cast::prim_ptr() { return &prim::cast; }
 inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .type = rules::stop_gradient::type,
                                          .jvp = rules::stop_gradient::jvp,
@@ -6146,12 +6345,26 @@ inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .lanes = rules::lanes::batched,
                                          .split = rules::split::by_element,
                                          .role = role::alias,
-                                         .pointwise = true};
+                                         .pointwise = true,
+                                         .moves = true};
 }
 
 namespace emit {
 constexpr int cast(builder& b, int x, dtype type) {
   return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
+}
+constexpr vec<int> in_float(builder& b, const primitive& p, const vec<int>& operands, const attributes& a) {
+  dtype half = dtype::float32;
+  vec<int> wide = operands;
+  for (int& x : wide) {
+    if (!is_half_type(b.type(x).type)) continue;
+    half = b.type(x).type;
+    x = cast_of_members(b, x, dtype::float32);
+  }
+  vec<int> results = b.add(p, wide, a);
+  for (int& x : results)
+    if (b.type(x).type == dtype::float32) x = cast_of_members(b, x, half);
+  return results;
 }
 }
 
@@ -7083,8 +7296,8 @@ struct members {
     return emit::cast(b, emit::div(b, shards, emit::constant_like(b, shards, static_cast<double>(mesh.count))), type);
   }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type,
-                [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
+    visit_element(v.out[0].type.type,
+                  [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
   }
 };
 }
@@ -7098,7 +7311,8 @@ inline constexpr primitive broadcast{.name = "broadcast",
                                      .print = rules::broadcast::print,
                                      .evaluate = rules::broadcast::evaluate,
                                      .share = rules::broadcast::share,
-                                     .known = rules::known::handed_on};
+                                     .known = rules::known::handed_on,
+                                     .moves = true};
 inline constexpr primitive members{.name = "members",
                                    .type = rules::members::type,
                                    .jvp = rules::constant::jvp,
@@ -10286,7 +10500,9 @@ constexpr auto call_misuse() {
     return error::traced_lambda_captures_a_runtime_value{};
   } else {
     using T = typename call_real<X...>::type;
-    if constexpr (std::is_void_v<T>) {
+    if constexpr ((is_half<typename X::value_type> || ...)) {
+      return error::a_function_of_numbers_has_no_numbers_of_16_bits{};
+    } else if constexpr (std::is_void_v<T>) {
       return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values,
                                 error::element_types_differ>{};
     } else {
@@ -10325,7 +10541,7 @@ constexpr auto call(const F&, const X&... x) {
 }
 template <auto... Options, class F, class... X, class Why = decltype(detail::call_misuse<F, X...>())>
   requires(((Array<X> || Placed<X>) || ...) && !error::AnyReported<X...> && !detail::Callable<F, X...>)
-Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
+Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map; cast bfloat16 and float16
 
 DRX_SILENT(call)
 
@@ -10905,6 +11121,12 @@ constexpr int accumulate(builder& b, int x, int y) {
   return map(b, t.placements[0], {x, y},
              [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
 }
+constexpr int cast_of_members(builder& b, int x, dtype type) {
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return cast(b, x, type);
+  return map(b, t.placements[0], {x},
+             [=](builder& r, const vec<int>& in) { return vec<int>{cast_of_members(r, in[0], type)}; })[0];
+}
 constexpr int repeated(builder& b, int x, std::int64_t n) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
@@ -11104,6 +11326,22 @@ struct reduce_sum : reduce {
     fold(v, [](auto a, auto b) { return wrapping_sum(a, b); });
   }
 };
+struct sum_of_halves : reduce_sum {
+  static constexpr bool moves = true;
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(is_half_type(t.operands[0].type), "sum_of_halves: not of 16 bits");
+    return reduce::type(t);
+  }
+  static void evaluate(evaluation& v) {
+    visit_element(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+        double total = 0;
+        for (const tensor& m : v.in[0]->members) total += static_cast<double>(m.data<T>()[i]);
+        v.out[0].data<T>()[i] = static_cast<T>(total);
+      }
+    });
+  }
+};
 struct reduce_mean : reduce_sum {
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_floating(t.operands[0].type), "reduce_mean: not floating");
@@ -11181,10 +11419,12 @@ constexpr primitive over_members(const char* name, drx::fold how = drx::fold::no
               .evaluate = Rules::evaluate,
               .fold = how,
               .known = Rules::known};
+  if constexpr (requires { Rules::moves; }) p.moves = Rules::moves;
   if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
   return p;
 }
 inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum", fold::sum);
+inline constexpr primitive sum_of_halves = over_members<rules::sum_of_halves>("sum_of_halves", fold::sum);
 inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean", fold::mean);
 inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max", fold::max);
 inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min", fold::min);
@@ -11443,6 +11683,7 @@ struct ppermute : psum {
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct all_to_all : psum {
+  static constexpr bool moves = true;
   static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
     return {emit::first_axes_exchanged(s.b, have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n)), true};
   }
@@ -11481,7 +11722,8 @@ inline constexpr primitive all_gather{.name = "all_gather",
                                       .along_axis = rules::all_gather::along_axis,
                                       .print = rules::all_gather::print,
                                       .evaluate = rules::all_gather::evaluate,
-                                      .known = rules::known::handed_on};
+                                      .known = rules::known::handed_on,
+                                      .moves = true};
 inline constexpr primitive ppermute{.name = "ppermute",
                                     .type = rules::ppermute::type,
                                     .jvp = rules::ppermute::jvp,
@@ -11490,7 +11732,8 @@ inline constexpr primitive ppermute{.name = "ppermute",
                                     .along_axis = rules::ppermute::along_axis,
                                     .print = rules::ppermute::print,
                                     .evaluate = rules::ppermute::evaluate,
-                                    .known = rules::known::sums};
+                                    .known = rules::known::sums,
+                                    .moves = true};
 inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,
@@ -11726,7 +11969,8 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .known = rules::concatenate::known,
                                        .lanes = rules::lanes::same,
                                        .split = rules::split::but_along<rules::concatenate>,
-                                       .role = role::rearranged};
+                                       .role = role::rearranged,
+                                       .moves = true};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
@@ -11834,9 +12078,16 @@ constexpr auto first_array() {
 template <class... X>
 concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>) && ...);
 template <class A, class X>
-using array_for_number = std::conditional_t<
-    Literal<X>,
-    std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
+struct array_for_number_of {
+  using type = X;
+};
+template <class A, Literal X>
+struct array_for_number_of<A, X> {
+  using type = std::conditional_t<literal_fits(dtype_of<X>, dtype_of<typename A::value_type>), A,
+                                  error::a_literal_does_not_fit_the_element_type>;
+};
+template <class A, class X>
+using array_for_number = typename array_for_number_of<A, X>::type;
 template <class A, class X>
 constexpr A as_array(const X& x) {
   if constexpr (Array<X>) {
@@ -12225,7 +12476,8 @@ inline constexpr primitive pad{.name = "pad",
                                .known = rules::known::sums,
                                .lanes = rules::pad::lanes,
                                .split = rules::pad::split,
-                               .role = role::rearranged};
+                               .role = role::rearranged,
+                               .moves = true};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
@@ -16396,7 +16648,8 @@ inline constexpr primitive flip{.name = "flip",
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
                                 .split = rules::flip::split,
-                                .role = role::rearranged};
+                                .role = role::rearranged,
+                                .moves = true};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }
 namespace emit {
@@ -16862,7 +17115,8 @@ inline constexpr primitive distribute{.name = "distribute",
                                       .evaluate = rules::distribute::evaluate,
                                       .share = rules::distribute::share,
                                       .members = rules::distribute::members,
-                                      .known = rules::known::handed_on};
+                                      .known = rules::known::handed_on,
+                                      .moves = true};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,
@@ -16872,7 +17126,8 @@ inline constexpr primitive gather{.name = "gather",
                                   .evaluate = rules::gather::evaluate,
                                   .fold = fold::gather,
                                   .members = rules::gather::members,
-                                  .known = rules::known::handed_on};
+                                  .known = rules::known::handed_on,
+                                  .moves = true};
 }
 
 namespace emit {
@@ -17026,7 +17281,8 @@ inline constexpr primitive shard_gather{.name = "shard_gather",
                                         .print = rules::gather::print,
                                         .evaluate = rules::shard_gather::evaluate,
                                         .fold = fold::shards,
-                                        .known = rules::known::sums};
+                                        .known = rules::known::sums,
+                                        .moves = true};
 }
 namespace emit {
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
@@ -17383,7 +17639,8 @@ constexpr primitive exchange_primitive(const char* name, drx::fold how) {
           .evaluate = Rules::evaluate,
           .fold = how,
           .members = Rules::members,
-          .known = Rules::known};
+          .known = Rules::known,
+          .moves = true};
 }
 inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
 inline constexpr primitive member_transpose =
@@ -18633,7 +18890,8 @@ inline constexpr primitive roll{.name = "roll",
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
                                 .split = rules::split::but_along<rules::roll>,
-                                .role = role::rearranged};
+                                .role = role::rearranged,
+                                .moves = true};
 }
 namespace emit {
 constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
@@ -19115,7 +19373,8 @@ inline constexpr primitive with_layout{.name = "with_layout",
                                        .print = rules::with_layout::print,
                                        .evaluate = rules::with_layout::evaluate,
                                        .known = rules::known::handed_on,
-                                       .split = rules::with_layout::split};
+                                       .split = rules::with_layout::split,
+                                       .moves = true};
 }
 
 namespace emit {
@@ -20478,6 +20737,66 @@ DRX_SILENT_OF_TYPE(pmean)
 }
 
 namespace drx {
+
+template <Element T>
+struct as_type {};
+template <Element T>
+inline constexpr as_type<T> as{};
+
+namespace detail {
+template <class X, class T>
+constexpr auto reduce_as_misuse() {
+  if constexpr (!ReducibleMembers<X>) {
+    return members_misuse<X>();
+  } else {
+    constexpr bool floating = all_floating<typename X::member> && is_floating(dtype_of<T>);
+    return std::conditional_t<floating, no_misuse, error::needs_floating_values>{};
+  }
+}
+template <class X, class T>
+concept ReducibleAs = std::is_same_v<decltype(reduce_as_misuse<X, T>()), no_misuse>;
+
+constexpr int sum_as(builder& b, int x, dtype narrow, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  const primitive& sum = is_half_type(narrow) ? prim::sum_of_halves : prim::reduce_sum;
+  return emit::cast(b, b.add1(sum, {emit::cast_of_members(b, x, narrow)}, a), b.type(x).type);
+}
+template <class T, class X, class Finish>
+constexpr auto reduce_as(const X& x, Finish finish) {
+  constexpr const placement_info* p = &placement_of<typename X::placement>;
+  const leaf_refs<X> refs(x);
+  tracing_builder& b = common_tape(refs);
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = finish(b, sum_as(b, id, dtype_of<T>, p), p);
+  return bound<typename X::member>(b, ids);
+}
+}
+
+template <class X, Element T>
+  requires detail::ReducibleAs<X, T>
+constexpr auto reduce_sum(const X& x, as_type<T>) {
+  return detail::reduce_as<T>(x, [](builder&, int sum, const placement_info*) { return sum; });
+}
+template <class X, Element T>
+  requires detail::ReducibleAs<X, T>
+constexpr auto reduce_mean(const X& x, as_type<T>) {
+  return detail::reduce_as<T>(x, [](builder& b, int sum, const placement_info* p) {
+    const int n = emit::members(b, p, b.type(sum).type);
+    const int at_least_one = b.add1(prim::maximum, {n, emit::constant_like(b, n, 1)});
+    return emit::div(b, sum, emit::broadcast_to(b, at_least_one, b.shape(sum)));
+  });
+}
+template <class X, class T, class Why = decltype(detail::reduce_as_misuse<X, T>())>
+  requires(!error::Reported<X> && !detail::ReducibleAs<X, T>)
+Why reduce_sum(const X&, as_type<T>) = delete;  // drx: reduce_sum(placed, drx::as<T>): the members' numbers and T are floating: float, double, bfloat16, float16
+template <class X, class T, class Why = decltype(detail::reduce_as_misuse<X, T>())>
+  requires(!error::Reported<X> && !detail::ReducibleAs<X, T>)
+Why reduce_mean(const X&, as_type<T>) = delete;  // drx: reduce_mean(placed, drx::as<T>): the members' numbers and T are floating: float, double, bfloat16, float16
+
+}
+
+namespace drx {
 namespace detail {
 template <class X, class W>
 constexpr auto weighted_mean_misuse() {
@@ -21424,49 +21743,30 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
 }
 
 constexpr tape pullback_by_tangents(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
-  tape forward = jvp(t, wanted);
-  vec<abstract_value> numbers;
-  for (int i = 0; i < wanted.size(); ++i)
-    if (wanted[i]) numbers.push_back(t.values[t.inputs[i]]);
-  const int n = numbers.size();
-  const bool several = n > 1;
-  vec<bool> has_axis(forward.outputs.size(), false);
-  if (several) {
-    vec<bool> batched(t.inputs.size(), false);
-    batched.resize(forward.inputs.size(), true);
-    has_axis = {};
-    forward = batch_where_needed(forward, batched, n, has_axis);
-  }
   builder b;
-  vec<int> inputs = inputs_like(b, t), cotangents;
+  const vec<int> inputs = inputs_like(b, t);
+  vec<int> cotangents;
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangents.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
-  for (int k = 0; k < n; ++k) {
-    const abstract_value& x = numbers[k];
-    if (several) {
-      const abstract_value places(dtype::int32, with_front(x.shape, n));
-      inputs.push_back(emit::cast(b, emit::equal(b, emit::iota(b, places, 0), emit::constant(b, places, k)), x.type));
-    } else {
-      inputs.push_back(emit::constant(b, x, 1));
+  for (int number = 0; number < wanted.size(); ++number) {
+    if (!wanted[number]) continue;
+    const abstract_value& x = t.values[t.inputs[number]];
+    vec<bool> along(wanted.size(), false);
+    along[number] = true;
+    vec<int> in = inputs;
+    in.push_back(emit::constant(b, x, 1));
+    const vec<int> out = inline_tape(b, jvp(t, along), in);
+    int total = zero_tangent, next = t.outputs.size();
+    for (int i = 0; i < t.outputs.size(); ++i) {
+      if (!is_floating(t.values[t.outputs[i]].type)) continue;
+      const int tangent = out[next++];
+      if (!given[i]) continue;
+      const int product = emit::times(b, cotangents[i], tangent);
+      vec<std::int64_t> axes;
+      for (int axis = 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
+      total = emit::accumulate(b, total, emit::sum(b, product, axes));
     }
-  }
-  const vec<int> out = inline_tape(b, forward, inputs);
-  const auto along_each = [&](int x, bool has) { return several && !has ? emit::repeated(b, x, n) : x; };
-  int total = zero_tangent, next = t.outputs.size();
-  for (int i = 0; i < t.outputs.size(); ++i) {
-    if (!is_floating(t.values[t.outputs[i]].type)) continue;
-    const int at = next++;
-    if (!given[i]) continue;
-    const int product = emit::times(b, along_each(cotangents[i], false), along_each(out[at], has_axis[at]));
-    vec<std::int64_t> axes;
-    for (int axis = several ? 1 : 0; axis < b.shape(product).rank; ++axis) axes.push_back(axis);
-    total = emit::accumulate(b, total, emit::sum(b, product, axes));
-  }
-  for (int k = 0; k < n; ++k) {
-    const int part = total == zero_tangent ? emit::constant(b, numbers[k], 0)
-                     : several             ? emit::part_of_axis(b, total, 0, k, 1)
-                                           : total;
-    b.output(total == zero_tangent ? part : emit::reshape(b, part, numbers[k].shape));
+    b.output(total == zero_tangent ? emit::constant(b, x, 0) : emit::reshape(b, total, x.shape));
   }
   tape r = without_dead_entries(b.take());
   check(r);

@@ -1,4 +1,5 @@
 // drx/functions/reduce_as.hpp: sums and means over members whose partial sums have a narrower type.
+// Section of docs/reference.md: Placements and placed values.
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
@@ -6,9 +7,10 @@
 
 namespace drx {
 
-/// Names an element type: reduce_sum(x, drx::as<bfloat16>).
+/// What drx::as<T> is.
 template <Element T>
 struct as_type {};
+/// Names an element type as an argument: reduce_sum(x, drx::as<bfloat16>).
 template <Element T>
 inline constexpr as_type<T> as{};
 

@@ -23,9 +23,7 @@ constexpr auto in_rows = [](auto x, auto row, auto column) {
   return std::tuple{z, drx::tanh(x + row), drx::cast<double>(drx::iota<drx::array<std::int32_t, 300, 257>, 1>()) * x,
                     drx::concatenate<1>(z, x) + 1, drx::slice<1, 300>(x) - drx::slice<0, 299>(x)};
 };
-constexpr auto of_members = [](auto x) {
-  return drx::map([](auto v) { return drx::tanh(v) * 2 + drx::exp(-v); }, x);
-};
+constexpr auto of_members = [](auto x) { return drx::map([](auto v) { return drx::tanh(v) * 2 + drx::exp(-v); }, x); };
 using Flat = drx::program<flat, numbers, numbers>;
 using InRows = drx::program<in_rows, matrix, drx::array<double, 257>, drx::array<double, 300, 1>>;
 using OfMembers = drx::program<of_members, drx::placed<numbers, clients>>;

@@ -51,6 +51,18 @@ constexpr auto step = [](auto m, auto rate, auto data) {
 using Step = drx::program<step, model, float, drx::placed<row, clients>>;
 // cut-end compose
 
+// cut-begin halves
+constexpr auto half_the_bytes = [](auto w, auto rows) {  // w: array<float, 4>, rows: array<bfloat16, 4> for each client
+  auto slopes = drx::map(
+      [](auto p, auto row) {
+        auto x = drx::cast<float>(row);
+        return drx::grad([=](auto v) { return drx::softplus(drx::dot(v, x)); })(p);
+      },
+      drx::broadcast<clients>(w), rows);
+  return drx::reduce_mean(slopes, drx::as<drx::bfloat16>);  // an array<float, 4>
+};
+// cut-end halves
+
 // cut-begin personal
 constexpr auto one_step_each = [](auto m, auto rate, auto data) {
   auto personal = drx::map([](auto mine, auto r, auto d) { return mine - r * drx::grad(error_of_row)(mine, d); },
@@ -209,6 +221,14 @@ TEST_CASE("guide: a step, and the derivative in its rate") {
   CHECK(interpreter::call<SlopeOfRate>(m, 0.05f, data) == Approx(40 * (0.5 - 1)));
 }
 
+TEST_CASE("guide: numbers of 16 bits") {
+  using narrow = drx::array<drx::bfloat16, 4>;
+  using P = drx::program<half_the_bytes, drx::array<float, 4>, drx::placed<narrow, clients>>;
+  const std::vector<narrow> rows{narrow{1, 2, 3, 4}, narrow{-1, 0, 1, 0}};
+  const auto slope = interpreter::call<P>(drx::array<float, 4>{}, rows);  // half of each row, averaged
+  CHECK(slope[0] == 0);
+  CHECK(slope[3] == 1);
+}
 TEST_CASE("guide: loops") {
   CHECK(interpreter::call<drx::program<root_of, double>>(2.0) == Approx(1.41421356237));
   CHECK(interpreter::call<drx::program<drx::grad(root_of), double>>(4.0) == Approx(0.25));

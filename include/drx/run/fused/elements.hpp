@@ -293,8 +293,7 @@ struct fused_elements {
     }
   }
   /// Whether threads share the loop: its pieces if it is flat, else its rows.
-  static constexpr bool is_dealt =
-      Loop::loop.size() >= machine::least_dealt_numbers && (Loop::flat || Loop::rows > 1);
+  static constexpr bool is_dealt = Loop::loop.size() >= machine::least_dealt_numbers && (Loop::flat || Loop::rows > 1);
   /// The whole loop: entries M, operands K.
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
