@@ -24,6 +24,14 @@ constexpr auto in_rows = [](auto x, auto row, auto column) {
                     drx::concatenate<1>(z, x) + 1, drx::slice<1, 300>(x) - drx::slice<0, 299>(x)};
 };
 constexpr auto of_members = [](auto x) { return drx::map([](auto v) { return drx::tanh(v) * 2 + drx::exp(-v); }, x); };
+// Sums and extrema of a long row, of several, of columns; the carry's norm goes into the next step.
+constexpr auto folded = [](auto x, auto m, auto wide) {
+  auto last = drx::fori_loop<3>(x, [](auto v) { return v / drx::sqrt(drx::sum(v * v)); });
+  return std::tuple{last,           drx::max(x),       drx::min(x * x),   drx::sum<1>(m),
+                    drx::max<1>(m), drx::sum<0>(wide), drx::max<0>(wide), drx::sum<0>(m)};
+};
+using long_row = drx::array<float, 2 * (1 << 17) + 77>;
+using Folded = drx::program<folded, long_row, matrix, drx::array<float, 300, 256>>;
 using Flat = drx::program<flat, numbers, numbers>;
 using InRows = drx::program<in_rows, matrix, drx::array<double, 257>, drx::array<double, 300, 1>>;
 using OfMembers = drx::program<of_members, drx::placed<numbers, clients>>;
@@ -44,7 +52,7 @@ class counted_threads final : public drx::executor {
 };
 }  // namespace
 
-TEST_CASE_TEMPLATE("large loops on any number of threads", P, Flat, InRows, OfMembers) {
+TEST_CASE_TEMPLATE("large loops on any number of threads", P, Flat, InRows, OfMembers, Folded) {
   const auto in = harness::random_inputs<P>({.members = 1, .seed = 5});
   const auto expected = harness::run_serial<P>(in);
   for (int threads : {2, 3, 7}) {

@@ -2,6 +2,7 @@
 // Tested by tests/unit/run/executor.cpp and tests/unit/run/long_sums.cpp.
 #pragma once
 
+#include <drx/run/data/dealt.hpp>
 #include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/kernels/layout.hpp>
 #include <drx/run/packs/pack.hpp>
@@ -16,6 +17,7 @@ inline constexpr std::int64_t part_of_row = 1024;      // numbers that are added
 inline constexpr std::int64_t part_of_columns = 128;   // rows that are added up one after the other, not in halves
 inline constexpr std::int64_t short_row_of_many = 32;  // shorter rows, if many, are folded side by side
 inline constexpr std::int64_t long_row_of_many = 128;  // longer rows are folded one by one, in several chains
+inline constexpr std::int64_t shared_row = 128 * part_of_row;  // numbers of a row that threads share
 
 /// Whether op folds numbers that packs hold: products do not.
 template <class T, class Op>
@@ -72,6 +74,27 @@ inline T fold_row(const T* row, std::int64_t n, Op op) {
     for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
   for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
   return fold_lanes(lane, op);
+}
+/// Folds a row so long that threads share it: parts that are halves of halves, then these, in the order of fold_row.
+template <class T, class Op>
+inline T fold_long_row(const frame& f, const T* row, std::int64_t n, Op op) {
+  constexpr int halvings = 5, parts = 1 << halvings;
+  T folded[parts];
+  deal(f, parts, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t part = begin; part < end; ++part) {
+      const T* at = row;
+      std::int64_t left = n;
+      for (int bit = halvings - 1; bit >= 0; --bit) {
+        const std::int64_t half = left / part_of_row / 2 * part_of_row;
+        at += (part >> bit & 1) != 0 ? half : 0;
+        left = (part >> bit & 1) != 0 ? left - half : half;
+      }
+      folded[part] = fold_row(at, left, op);
+    }
+  });
+  for (int count = parts / 2; count > 0; count /= 2)
+    for (int i = 0; i < count; ++i) folded[i] = op(folded[2 * i], folded[2 * i + 1]);
+  return folded[0];
 }
 /// Folds columns of n rows, with the next row `stride` further: fewer than two parts one after the other.
 template <class T, class Op>
@@ -205,7 +228,22 @@ struct fold_kernel {
       T start{};
       if constexpr (!std::is_same_v<Op, add_op>)
         start = std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
-      fold_axis<T, outer, middle, inner>(p, elements<T, C, y>(f), start, Op{});
+      T* const to = elements<T, C, y>(f);
+      constexpr bool is_dealt = std::is_floating_point_v<T> && from.size() >= machine::least_dealt_numbers;
+      if constexpr (is_dealt && inner == 1 && outer == 1 && middle >= shared_row) {
+        to[0] = fold_long_row(f, p, middle, Op{});
+      } else if constexpr (is_dealt && inner == 1 && middle >= long_row_of_many) {
+        deal(f, outer, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t o = begin; o < end; ++o) to[o] = fold_row(p + o * middle, middle, Op{});
+        });
+      } else if constexpr (is_dealt && outer == 1 && inner % lanes_of_row == 0) {
+        deal(f, inner / lanes_of_row, [&](std::int64_t begin, std::int64_t end) {
+          const std::int64_t column = begin * lanes_of_row;
+          fold_columns(p + column, middle, inner, to + column, (end - begin) * lanes_of_row, start, Op{});
+        });
+      } else {
+        fold_axis<T, outer, middle, inner>(p, to, start, Op{});
+      }
     } else {
       plain_kernel<C, E>::run(f);
     }
