@@ -27,8 +27,8 @@ constexpr auto of_members = [](auto x) { return drx::map([](auto v) { return drx
 // Sums and extrema of a long row, of several, of columns; the carry's norm goes into the next step.
 constexpr auto folded = [](auto x, auto m, auto wide) {
   auto last = drx::fori_loop<3>(x, [](auto v) { return v / drx::sqrt(drx::sum(v * v)); });
-  return std::tuple{last,           drx::max(x),       drx::min(x * x),   drx::sum<1>(m),
-                    drx::max<1>(m), drx::sum<0>(wide), drx::max<0>(wide), drx::sum<0>(m)};
+  return std::tuple{last,           drx::sum(x),    drx::sum(drx::exp(x)), drx::max(x),       drx::min(x * x),
+                    drx::sum<1>(m), drx::max<1>(m), drx::sum<0>(wide),     drx::max<0>(wide), drx::sum<0>(m)};
 };
 using long_row = drx::array<float, 2 * (1 << 17) + 77>;
 using Folded = drx::program<folded, long_row, matrix, drx::array<float, 300, 256>>;
