@@ -28,9 +28,8 @@ inline constexpr auto trained = [](auto start, auto batches) {
   return drx::scan(step, start, batches).first;
 };
 template <task S>
-inline constexpr auto round = [](auto m, auto batches) {
-  return drx::reduce_mean(drx::map(trained<S>, drx::broadcast<clients>(m), batches));
-};
+inline constexpr auto round =
+    [](auto m, auto batches) { return drx::reduce_mean(drx::map(trained<S>, drx::broadcast<clients>(m), batches)); };
 template <task S>
 using Round = drx::program<round<S>, model<S>, drx::placed<texts<S>, clients>>;
 
@@ -44,7 +43,8 @@ void copy(const float* from, model<S>& m) {
 }
 template <task S>
 void copy(const model<S>& m, float* to) {
-  drx::structure<model<S>>::visit(m, [&](const float* leaf, const drx::shape& of) { to = std::copy_n(leaf, of.size(), to); });
+  drx::structure<model<S>>::visit(
+      m, [&](const float* leaf, const drx::shape& of) { to = std::copy_n(leaf, of.size(), to); });
 }
 
 }  // namespace language_model_bench

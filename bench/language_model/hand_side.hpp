@@ -1,5 +1,6 @@
-// bench/language_model/hand_side.hpp: the round by hand: the decoder's passes written out, with Eigen's products, vectors
-// for all else, and the clients dealt out to threads. Each value of the forward pass that the backward one needs is kept.
+// bench/language_model/hand_side.hpp: the round by hand: the decoder's passes written out, with Eigen's products,
+// vectors for all else, and the clients dealt out to threads. Each value of the forward pass that the backward one
+// needs is kept.
 #pragma once
 
 #include <omp.h>
@@ -19,7 +20,8 @@ template <task S>
 class hand_side {
   using v = bench::floats;
   using of = layout<S>;
-  static constexpr int W = S.width, H = S.heads, T = S.context, D = W / H, F = 4 * W, L = S.letters, B = S.texts, N = B * T;
+  static constexpr int W = S.width, H = S.heads, T = S.context, D = W / H, F = 4 * W, L = S.letters, B = S.texts,
+                       N = B * T;
   static constexpr int lanes = sizeof(v) / sizeof(float);
   static_assert(W % lanes == 0 && L % lanes == 0 && T % lanes == 0);
   template <int R, int C>
@@ -56,7 +58,8 @@ class hand_side {
       const std::size_t end = std::min<std::size_t>(begin + 4096, of::size);
       for (std::size_t i = begin; i < end; ++i) out[i] = trained_[i] * part_of_mean;
       for (int c = 1; c < S.clients; ++c)
-        for (std::size_t i = begin; i < end; ++i) out[i] += trained_[static_cast<std::size_t>(c) * of::size + i] * part_of_mean;
+        for (std::size_t i = begin; i < end; ++i)
+          out[i] += trained_[static_cast<std::size_t>(c) * of::size + i] * part_of_mean;
     }
   }
   /// The same products on whatever is there: a bound.
@@ -71,7 +74,9 @@ class hand_side {
       }
     });
   }
-  static std::size_t temp_bytes() { return sizeof(workspace) * static_cast<std::size_t>(omp_get_max_threads()) + sizeof(float) * of::size * S.clients; }
+  static std::size_t temp_bytes() {
+    return sizeof(workspace) * static_cast<std::size_t>(omp_get_max_threads()) + sizeof(float) * of::size * S.clients;
+  }
 
  private:
   template <class Work>
@@ -97,11 +102,14 @@ class hand_side {
     else
       to.noalias() = matrix<M, K>(a) * matrix<K, P>(b);
   }
-  static part<T, D, 3 * W> head(float* qkv, int text, int which, int h) { return part<T, D, 3 * W>(qkv + text * T * 3 * W + which * W + h * D); }
+  static part<T, D, 3 * W> head(float* qkv, int text, int which, int h) {
+    return part<T, D, 3 * W>(qkv + text * T * 3 * W + which * W + h * D);
+  }
   static part<T, D, W> head_of(float* x, int text, int h) { return part<T, D, W>(x + text * T * W + h * D); }
 
   /// (x - mean) / deviation, kept, times scale plus shift.
-  static void normalise(const float* x, const float* scale, const float* shift, float* normal, float* deviation, float* y) {
+  static void normalise(const float* x, const float* scale, const float* shift, float* normal, float* deviation,
+                        float* y) {
     for (int n = 0; n < N; ++n, x += W, normal += W, y += W) {
       v total{}, squares{};
       for (int i = 0; i < W; i += lanes) total += bench::load(x + i);
@@ -119,8 +127,8 @@ class hand_side {
     }
   }
   /// Adds to dx what dy, of the normalised x, makes of it.
-  static void normalise_back(const float* dy, const float* scale, const float* normal, const float* deviation, float* dscale, float* dshift,
-                             float* dx) {
+  static void normalise_back(const float* dy, const float* scale, const float* normal, const float* deviation,
+                             float* dscale, float* dshift, float* dx) {
     std::fill_n(dscale, W, 0.0f);
     std::fill_n(dshift, W, 0.0f);
     for (int n = 0; n < N; ++n, dy += W, normal += W, dx += W) {
@@ -155,7 +163,8 @@ class hand_side {
         float* const at = u + n * F + i;
         const v x = bench::load(at) + bench::load(bias + i), z = (x < 0 ? -x : x) * 0.70710678118654752f;
         const v t = 1 / (1 + 0.3275911f * z), bell = bench::exp(-(z * z));
-        const v tail = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t * bell;
+        const v tail =
+            ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t * bell;
         const v below = x < zero ? 0.5f * tail : 1 - 0.5f * tail;
         bench::store(y + n * F + i, x * below);
         bench::store(at, below + x * (0.39894228040143268f * bell));
@@ -202,7 +211,8 @@ class hand_side {
           v along{};
           for (int j = 0; j < T; j += lanes) along += bench::load(row + j) * bench::load(to + j);
           const float mean = bench::sum(along);
-          for (int j = 0; j < T; j += lanes) bench::store(to + j, bench::load(row + j) * (bench::load(to + j) - mean) * scaled);
+          for (int j = 0; j < T; j += lanes)
+            bench::store(to + j, bench::load(row + j) * (bench::load(to + j) - mean) * scaled);
         }
         head(w.dqkv, text, 0, h).noalias() = slope * head(k.qkv, text, 1, h);
         head(w.dqkv, text, 1, h).noalias() = slope.transpose() * head(k.qkv, text, 0, h);
@@ -254,17 +264,20 @@ class hand_side {
       sum_rows(w.dx, W, g + of::at(down_bias, l));
       multiply<F, N, W>(k.gelu, w.dx, g + of::at(down, l), true, false);
       multiply<N, W, F>(w.dx, m + of::at(down, l), w.dhidden, false, true);
-      for (int i = 0; i < N * F; i += lanes) bench::store(w.dhidden + i, bench::load(w.dhidden + i) * bench::load(k.slope_of_gelu + i));
+      for (int i = 0; i < N * F; i += lanes)
+        bench::store(w.dhidden + i, bench::load(w.dhidden + i) * bench::load(k.slope_of_gelu + i));
       sum_rows(w.dhidden, F, g + of::at(up_bias, l));
       multiply<W, N, F>(k.a2, w.dhidden, g + of::at(up, l), true, false);
       multiply<N, F, W>(w.dhidden, m + of::at(up, l), w.da, false, true);
-      normalise_back(w.da, m + of::at(scale2, l), k.normal2, k.deviation2, g + of::at(scale2, l), g + of::at(shift2, l), w.dx);
+      normalise_back(w.da, m + of::at(scale2, l), k.normal2, k.deviation2, g + of::at(scale2, l), g + of::at(shift2, l),
+                     w.dx);
       multiply<W, N, W>(k.mixed, w.dx, g + of::at(out, l), true, false);
       multiply<N, W, W>(w.dx, m + of::at(out, l), w.dy, false, true);
       attend_back(w, k, w.dy);
       multiply<W, N, 3 * W>(k.a1, w.dqkv, g + of::at(qkv, l), true, false);
       multiply<N, 3 * W, W>(w.dqkv, m + of::at(qkv, l), w.da, false, true);
-      normalise_back(w.da, m + of::at(scale1, l), k.normal1, k.deviation1, g + of::at(scale1, l), g + of::at(shift1, l), w.dx);
+      normalise_back(w.da, m + of::at(scale1, l), k.normal1, k.deviation1, g + of::at(scale1, l), g + of::at(shift1, l),
+                     w.dx);
     }
     std::fill_n(g + of::at(place), T * W, 0.0f);
     for (int n = 0; n < N; ++n) {

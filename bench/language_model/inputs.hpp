@@ -18,13 +18,30 @@ inline constexpr task narrow{64, 4, 32, 2, 96, 8, 4, 4}, wide{256, 4, 128, 4, 96
 inline constexpr float rate = 0.1f;
 
 /// The leaves of a model, in their order; those of layers have an axis of layers in front.
-enum leaf { letter, place, scale1, shift1, qkv, out, scale2, shift2, up, up_bias, down, down_bias, scale, shift, leaves };
+enum leaf {
+  letter,
+  place,
+  scale1,
+  shift1,
+  qkv,
+  out,
+  scale2,
+  shift2,
+  up,
+  up_bias,
+  down,
+  down_bias,
+  scale,
+  shift,
+  leaves
+};
 
 template <task S>
 struct layout {
   static constexpr std::size_t w = S.width, h = 4 * w;
   static constexpr std::size_t size_of(int l) {  // of one layer
-    constexpr std::size_t sizes[leaves] = {S.letters * w, S.context * w, w, w, w * 3 * w, w * w, w, w, w * h, h, h * w, w, w, w};
+    constexpr std::size_t sizes[leaves] = {
+        S.letters * w, S.context * w, w, w, w * 3 * w, w * w, w, w, w * h, h, h * w, w, w, w};
     return sizes[l];
   }
   static constexpr bool in_layers(int l) { return l >= scale1 && l <= down_bias; }
@@ -56,7 +73,8 @@ inputs<S> make_inputs() {
   for (int l : {scale1, scale2, scale})
     for (std::size_t i = of::at(l); i < of::at(l + 1); ++i) in.model[i] += 1;
   const std::size_t letters_in_all = S.clients * S.steps * inputs<S>::batch;
-  for (std::uint32_t i = 0; i < letters_in_all; ++i) in.text.push_back(static_cast<std::int32_t>(bench::hash(2, i) % S.letters));
+  for (std::uint32_t i = 0; i < letters_in_all; ++i)
+    in.text.push_back(static_cast<std::int32_t>(bench::hash(2, i) % S.letters));
   return in;
 }
 

@@ -20,7 +20,8 @@ void add_row(bench::suite& suite, [[maybe_unused]] drx::session& session, const 
   const auto in = std::make_shared<inputs<S>>(make_inputs<S>());
   const auto add = [&](const char* name, auto call, double temp_bytes, bool is_bound = false) {
     auto out = std::make_shared<std::vector<float>>(layout<S>::size);
-    bench::side side{.row = row, .name = name, .call = [call, out] { call(*out); }, .counters = {{"temp_bytes", temp_bytes}}};
+    bench::side side{
+        .row = row, .name = name, .call = [call, out] { call(*out); }, .counters = {{"temp_bytes", temp_bytes}}};
     if (!is_bound)
       side.result = [out, in] {  // what the round changes
         std::vector<double> changed;
@@ -44,7 +45,8 @@ void add_row(bench::suite& suite, [[maybe_unused]] drx::session& session, const 
   });
   const auto start = std::make_shared<model<S>>(), end = std::make_shared<model<S>>();
   copy<S>(in->model.data(), *start);
-  const auto program = std::make_shared<decltype(session.template compile<Round<S>>())>(session.template compile<Round<S>>());
+  const auto program =
+      std::make_shared<decltype(session.template compile<Round<S>>())>(session.template compile<Round<S>>());
   add(
       "drx",
       [=](std::vector<float>& out) {

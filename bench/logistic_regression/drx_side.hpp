@@ -12,11 +12,12 @@ namespace logistic::program {
 inline constexpr int block = 1000;
 
 struct rows : drx::placement<rows> {};
-template <class T>
+template <class T, class X = T>
 struct row {
-  drx::array<T, features> x;
+  drx::array<X, features> x;
   drx::scalar<T> y;
 };
+using narrow_row = row<float, drx::bfloat16>;
 struct rows_of_block {
   drx::array<float, block, features> x;
   drx::array<float, block> y;
@@ -25,6 +26,7 @@ struct rows_of_block {
 }  // namespace logistic::program
 BOOST_HANA_ADAPT_STRUCT(logistic::program::row<float>, x, y);
 BOOST_HANA_ADAPT_STRUCT(logistic::program::row<double>, x, y);
+BOOST_HANA_ADAPT_STRUCT(logistic::program::narrow_row, x, y);
 BOOST_HANA_ADAPT_STRUCT(logistic::program::rows_of_block, x, y);
 
 namespace logistic::program {
@@ -33,7 +35,10 @@ namespace logistic::program {
 inline constexpr auto loss_of = [](auto z, auto y) {
   return drx::max(z, 0) + drx::log1p(drx::exp(-drx::abs(z))) - y * z;
 };
-inline constexpr auto row_loss = [](auto w, auto r) { return loss_of(drx::dot(r.x, w), r.y); };
+inline constexpr auto row_loss = [](auto w, auto r) {
+  using T = typename decltype(w)::value_type;
+  return loss_of(drx::dot(drx::cast<T>(r.x), w), r.y);
+};
 inline constexpr auto mean_loss = [](auto w, auto data) {
   return drx::reduce_mean(drx::map(row_loss, drx::broadcast<rows>(w), data));
 };
@@ -47,8 +52,8 @@ inline constexpr auto slope_by_blocks = [](auto w, auto data) { return drx::valu
 
 template <class T>
 using weights = drx::array<T, features>;
-template <class T>
-using Slope = drx::program<slope, weights<T>, drx::placed<row<T>, rows>>;
+template <class T, class X = T>
+using Slope = drx::program<slope, weights<T>, drx::placed<row<T, X>, rows>>;
 using SlopeByBlocks = drx::program<slope_by_blocks, weights<float>, drx::placed<rows_of_block, rows>>;
 
 }  // namespace logistic::program

@@ -34,6 +34,17 @@ inline __attribute__((always_inline)) V load(const T* p) {
   std::memcpy(&x, p, sizeof x);
   return x;
 }
+/// A pack of a row's numbers.
+template <class T>
+inline __attribute__((always_inline)) pack<T> numbers_of(const T* p) {
+  return load<pack<T>>(p);
+}
+template <class T>
+inline __attribute__((always_inline)) pack<T> numbers_of(const brain_float* p) {
+  typedef std::uint16_t halves __attribute__((vector_size(32)));
+  typedef std::uint32_t words __attribute__((vector_size(64)));
+  return reinterpret_cast<pack<T>>(__builtin_convertvector(load<halves>(p), words) << 16);
+}
 /// Interleaves the lanes of a and b and adds the halves: the partial sums of two rows, half as many of each.
 inline __attribute__((always_inline)) pack<float> fold(pack<float> a, pack<float> b) {
   return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23) +
@@ -78,11 +89,11 @@ inline __attribute__((always_inline)) pack<T> log1p(pack<T> e) {
   return 2 * s * p;
 }
 /// Fetches half as many bytes as a group of rows has. (Unrolled, the fetches would come in too short a burst.)
-template <class T>
-inline __attribute__((always_inline)) void fetch(const T* x, int which) {
+template <class X>
+inline __attribute__((always_inline)) void fetch(const X* x, int which) {
   constexpr int half = group * features / 2;
 #pragma GCC unroll 1
-  for (int at = which * half; at < (which + 1) * half; at += 64 / static_cast<int>(sizeof(T)))
+  for (int at = which * half; at < (which + 1) * half; at += 64 / static_cast<int>(sizeof(X)))
     __builtin_prefetch(x + at);
 }
 /// The element at which pack k of a row begins: the last pack ends with the row.
@@ -91,43 +102,43 @@ constexpr int begin_of(int k) {
   return k < vectors<T>::packs ? k * vectors<T>::width : vectors<T>::last;
 }
 /// The logits of a group of rows.
-template <class T>
-inline __attribute__((always_inline)) void logits(const T* x, const pack<T>* w, T* to) {
+template <class T, class X>
+inline __attribute__((always_inline)) void logits(const X* x, const pack<T>* w, T* to) {
   pack<T> dot[group] = {};
 #pragma GCC unroll 16
   for (int k = 0; k <= vectors<T>::packs; ++k)
 #pragma GCC unroll 8
-    for (int r = 0; r < group; ++r) dot[r] += load<pack<T>>(x + r * features + begin_of<T>(k)) * w[k];
+    for (int r = 0; r < group; ++r) dot[r] += numbers_of<T>(x + r * features + begin_of<T>(k)) * w[k];
   store_eight(fold(fold(fold(dot[0], dot[4]), fold(dot[2], dot[6])), fold(fold(dot[1], dot[5]), fold(dot[3], dot[7]))),
               to);
 }
 /// sum += rows of a group, each times its slope.
-template <class T>
-inline __attribute__((always_inline)) void add_group(const T* x, const T* slope, pack<T>* sum) {
+template <class T, class X>
+inline __attribute__((always_inline)) void add_group(const X* x, const T* slope, pack<T>* sum) {
 #pragma GCC unroll 8
   for (int r = 0; r < group; ++r)
 #pragma GCC unroll 16
-    for (int k = 0; k <= vectors<T>::packs; ++k) sum[k] += load<pack<T>>(x + r * features + begin_of<T>(k)) * slope[r];
+    for (int k = 0; k <= vectors<T>::packs; ++k) sum[k] += numbers_of<T>(x + r * features + begin_of<T>(k)) * slope[r];
 }
 
 /// Adds the sums of rows [begin, end) to total, and their losses to loss.
-template <class T>
-void add_rows(const inputs<T>& in, std::size_t begin, std::size_t end, double& loss, double* total) {
+template <class T, class X>
+void add_rows(const inputs<T, X>& in, std::size_t begin, std::size_t end, double& loss, double* total) {
   constexpr int width = vectors<T>::width, packs = vectors<T>::packs, tail = vectors<T>::tail;
-  constexpr int ahead = 9600 / static_cast<int>(sizeof(T));
+  constexpr int ahead = 9600 / static_cast<int>(sizeof(X));
   pack<T> w[packs + 1], sum[packs + 1] = {};  // lanes that the last pack shares with the one before are zero in w
   for (int k = 0; k <= packs; ++k) w[k] = load<pack<T>>(&in.w[static_cast<std::size_t>(begin_of<T>(k))]);
   for (int j = 0; j < width - tail; ++j) w[packs][j] = 0;
   pack<T> lost = {};
   alignas(64) T z[block], slopes[block] = {};
-  const T* before = &in.x[begin * features];  // the previous block; the first has none, and its slopes are zeros
+  const X* before = &in.x[begin * features];  // the previous block; the first has none, and its slopes are zeros
   for (std::size_t i = begin; i < end; i += block) {
-    const T* x = &in.x[i * features];
+    const X* x = &in.x[i * features];
 #pragma GCC unroll 1
     for (int g = 0; g < block; g += group) {
-      const T* rows = x + g * features;
+      const X* rows = x + g * features;
       fetch(rows + ahead, 0);
-      logits(rows, w, z + g);
+      logits<T>(rows, w, z + g);
       fetch(rows + ahead, 1);
       add_group(before + g * features, slopes + g, sum);
     }
@@ -152,8 +163,8 @@ void add_rows(const inputs<T>& in, std::size_t begin, std::size_t end, double& l
 namespace logistic {
 
 /// The number of rows is a multiple of a block's.
-template <class T>
-void hand_side(const inputs<T>& in, answer<T>& out) {
+template <class T, class X>
+void hand_side(const inputs<T, X>& in, answer<T>& out) {
   static_assert(hand::part % hand::block == 0);
   double loss = 0, total[features] = {};
 #pragma omp parallel reduction(+ : loss, total)

@@ -30,7 +30,7 @@ if use_mesh:
 
 
 def total(w, x, y):
-    z = x @ w
+    z = x.astype(w.dtype) @ w
     return jnp.sum(jnp.logaddexp(z, 0) - y * z)
 
 
@@ -43,7 +43,7 @@ def by_blocks(w, x, y):
     rows = BLOCK_BYTES // (FEATURES * x.dtype.itemsize)
     blocks = x.reshape(-1, rows, FEATURES), y.reshape(-1, rows)
     add_block = lambda sums, block: (jax.tree.map(jnp.add, sums, jax.value_and_grad(total)(w, *block)), None)
-    return jax.lax.scan(add_block, (jnp.zeros((), x.dtype), jnp.zeros_like(w)), blocks)[0]
+    return jax.lax.scan(add_block, (jnp.zeros((), w.dtype), jnp.zeros_like(w)), blocks)[0]
 
 
 def mean(f):
@@ -57,9 +57,9 @@ def mean(f):
     return lambda w, x, y: jax.tree.map(lambda leaf: leaf / len(y), g(w, x, y))
 
 
-def add(row, dtype, rows):
+def add(row, dtype, rows, rows_dtype=None):
     w = twin.uniform(1, (FEATURES,), 0.25).astype(dtype)
-    x = twin.uniform(2, (rows, FEATURES)).astype(dtype)
+    x = twin.uniform(2, (rows, FEATURES)).astype(rows_dtype or dtype)
     y = (twin.uniform(3, (rows,)) > 0).astype(dtype)
     places = [NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), ("rows",), ("rows",))] if use_mesh else [None] * 3
     inputs = jax.block_until_ready([jax.device_put(value, place) for value, place in zip((w, x, y), places)])
@@ -75,5 +75,6 @@ def add(row, dtype, rows):
 if use_mesh or "--mesh" not in suite.more:
     add("float, 1e6 rows", np.float32, 1_000_000)
     add("double, 5e5 rows", np.float64, 500_000)
+    add("bfloat16, 2e6 rows", np.float32, 2_000_000, jnp.bfloat16)
 suite.version("jax", jax.__version__)
 suite.run()
