@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "inputs.hpp"
@@ -63,7 +64,7 @@ class hand_side {
     }
   }
   /// The same products on whatever is there: a bound.
-  void products_alone(const inputs<S>& in, std::vector<float>&) {
+  void products_alone(const inputs<S>& in) {
     each_client([&](workspace& w, int) {
       if (w.model[0] == 0) std::memcpy(w.model, in.model.data(), sizeof w.model);
       for (int step = 0; step < S.steps; ++step) {
