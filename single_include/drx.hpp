@@ -2166,7 +2166,11 @@ constexpr known_values operands_inside(const known_site& s, int i) {
   if (i != 0) return {};
   return s.operands;
 }
-constexpr known_values counts(const known_site&) { return {finite_and_not_negative()}; }
+constexpr known_values counts(const known_site& s) {
+  known_value r = finite_and_not_negative();
+  if (s.type(s.e.results[0]).type == dtype::f16) r.finite = false;
+  return {r};
+}
 }
 
 }
@@ -6263,7 +6267,7 @@ struct cast {
     double x = 0;
     const entry* e = b.definition(o[0]);
     if (is_half_type(to) && e && e->prim == prim_ptr() && b.type(e->operands[0]).type == to &&
-        is_floating(b.type(o[0]).type))
+        is_floating(b.type(o[0]).type) && !is_half_type(b.type(o[0]).type))
       return e->operands[0];
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;
@@ -7184,7 +7188,11 @@ template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto mean(const A& x) {
   using T = mean_element<typename A::value_type>;
   constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
-  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
+  if constexpr (is_half<T>) {
+    return cast<T>(mean<Axes...>(cast<float>(x)));
+  } else {
+    return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
+  }
 }
 template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
 Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
@@ -11327,6 +11335,11 @@ struct reduce_sum : reduce {
   }
 };
 struct sum_of_halves : reduce_sum {
+  static constexpr known_values known(const known_site& s) {
+    known_value sum = rules::known::sums(s)[0];
+    if (s.type(s.e.results[0]).type == dtype::f16) sum.finite = false;
+    return {sum};
+  }
   static constexpr bool moves = true;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_half_type(t.operands[0].type), "sum_of_halves: not of 16 bits");
@@ -20759,8 +20772,9 @@ concept ReducibleAs = std::is_same_v<decltype(reduce_as_misuse<X, T>()), no_misu
 constexpr int sum_as(builder& b, int x, dtype narrow, const placement_info* p) {
   attributes a;
   a.placement = p;
+  const dtype of = b.type(x).type;
   const primitive& sum = is_half_type(narrow) ? prim::sum_of_halves : prim::reduce_sum;
-  return emit::cast(b, b.add1(sum, {emit::cast_of_members(b, x, narrow)}, a), b.type(x).type);
+  return emit::cast(b, b.add1(sum, {emit::cast_of_members(b, x, narrow)}, a), is_half_type(of) ? dtype::float32 : of);
 }
 template <class T, class X, class Finish>
 constexpr auto reduce_as(const X& x, Finish finish) {
@@ -20768,7 +20782,7 @@ constexpr auto reduce_as(const X& x, Finish finish) {
   const leaf_refs<X> refs(x);
   tracing_builder& b = common_tape(refs);
   vec<int> ids = refs.on(b);
-  for (int& id : ids) id = finish(b, sum_as(b, id, dtype_of<T>, p), p);
+  for (int& id : ids) id = emit::cast(b, finish(b, sum_as(b, id, dtype_of<T>, p), p), b.type(id).type);
   return bound<typename X::member>(b, ids);
 }
 }
@@ -20836,19 +20850,22 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<W> weights(w);
   tracing_builder& b = detail::common_tape(refs, weights);
-  const int weight = weights.on(b)[0];
+  const auto computed = [](dtype t) { return is_half_type(t) ? dtype::float32 : t; };
+  int weight = weights.on(b)[0];
+  weight = emit::cast_of_members(b, weight, computed(b.type(weight).type));
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
   const int divisor =
       emit::where(b, nothing, emit::constant_like(b, total, 1), total);
   vec<int> operands = refs.on(b);
   operands.push_back(weight);
-  const vec<int> terms = emit::map(b, p, operands, [](builder& r, const vec<int>& in) {
+  const vec<int> terms = emit::map(b, p, operands, [=](builder& r, const vec<int>& in) {
     constexpr leaf_types<R> types;
     vec<int> out;
     for (int i = 0; i < leaf_count<R>; ++i) {
-      const int factor = emit::broadcast_to(r, emit::cast(r, in.back(), types[i].type), types[i].shape);
-      out.push_back(emit::mul(r, factor, emit::cast(r, in[i], types[i].type)));
+      const dtype of = computed(types[i].type);
+      const int factor = emit::broadcast_to(r, emit::cast(r, in.back(), of), types[i].shape);
+      out.push_back(emit::mul(r, factor, emit::cast(r, in[i], of)));
     }
     return out;
   });
@@ -20858,7 +20875,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
     const abstract_value t = b.type(sum);
     const int mean = emit::div(b, sum, emit::broadcast_to(b, emit::cast(b, divisor, t.type), t.shape));
     const int all_nothing = emit::broadcast_to(b, nothing, t.shape), zero = emit::constant(b, t, 0);
-    means.push_back(emit::where(b, all_nothing, zero, mean));
+    constexpr leaf_types<R> types;
+    means.push_back(emit::cast(b, emit::where(b, all_nothing, zero, mean), types[means.size()].type));
   }
   return detail::bound<R>(b, means);
 }
@@ -21114,14 +21132,33 @@ constexpr auto norm_misuse() {
 }
 
 template <int... Axes, class A> requires detail::Measurable<A, Axes...>
-constexpr auto norm(const A& x) { return sqrt(sum<Axes...>(x * x)); }
-template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
-constexpr auto var(const A& x, const O&...) {
-  using S = detail::spread<A, O...>;
-  return S::template shaped<Axes...>(S::template variance<Axes...>(x));
+constexpr auto norm(const A& x) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return cast<T>(norm<Axes...>(cast<float>(x)));
+  } else {
+    return sqrt(sum<Axes...>(x * x));
+  }
 }
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
-constexpr auto stddev(const A& x, const O&... options) { return sqrt(var<Axes...>(x, options...)); }
+constexpr auto var(const A& x, const O&... options) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return cast<T>(var<Axes...>(cast<float>(x), options...));
+  } else {
+    using S = detail::spread<A, O...>;
+    return S::template shaped<Axes...>(S::template variance<Axes...>(x));
+  }
+}
+template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
+constexpr auto stddev(const A& x, const O&... options) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return cast<T>(stddev<Axes...>(cast<float>(x), options...));
+  } else {
+    return sqrt(var<Axes...>(x, options...));
+  }
+}
 
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto sum(const A& x, keepdims_t) { return detail::keep_axes<A, Axes...>(sum<Axes...>(x)); }
@@ -21390,8 +21427,9 @@ constexpr auto mean(const X& x) {
     return detail::over_batch([](const auto& leaf) { return drx::mean<0>(leaf); }, x);
   } else {
     using T = mean_element<typename detail::leaf_t<X, 0>::value_type>;
+    using C = std::conditional_t<is_half<T>, float, T>;
     constexpr auto n = static_cast<double>(detail::element_count<X>);
-    return detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<T>(leaf)) + ...); }, x) * static_cast<T>(1 / n);
+    return drx::cast<T>(detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<C>(leaf)) + ...); }, x) * static_cast<C>(1 / n));
   }
 }
 template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::batch_extremum_misuse<X, Axes...>())>)

@@ -28,11 +28,13 @@ constexpr auto reduce_as_misuse() {
 template <class X, class T>
 concept ReducibleAs = std::is_same_v<decltype(reduce_as_misuse<X, T>()), no_misuse>;
 
+/// That sum, as floats where the members are halves.
 constexpr int sum_as(builder& b, int x, dtype narrow, const placement_info* p) {
   attributes a;
   a.placement = p;
+  const dtype of = b.type(x).type;
   const primitive& sum = is_half_type(narrow) ? prim::sum_of_halves : prim::reduce_sum;
-  return emit::cast(b, b.add1(sum, {emit::cast_of_members(b, x, narrow)}, a), b.type(x).type);
+  return emit::cast(b, b.add1(sum, {emit::cast_of_members(b, x, narrow)}, a), is_half_type(of) ? dtype::float32 : of);
 }
 template <class T, class X, class Finish>
 constexpr auto reduce_as(const X& x, Finish finish) {
@@ -40,7 +42,7 @@ constexpr auto reduce_as(const X& x, Finish finish) {
   const leaf_refs<X> refs(x);
   tracing_builder& b = common_tape(refs);
   vec<int> ids = refs.on(b);
-  for (int& id : ids) id = finish(b, sum_as(b, id, dtype_of<T>, p), p);
+  for (int& id : ids) id = emit::cast(b, finish(b, sum_as(b, id, dtype_of<T>, p), p), b.type(id).type);
   return bound<typename X::member>(b, ids);
 }
 }  // namespace detail
@@ -54,7 +56,7 @@ template <class X, Element T>
 constexpr auto reduce_sum(const X& x, as_type<T>) {
   return detail::reduce_as<T>(x, [](builder&, int sum, const placement_info*) { return sum; });
 }
-/// That sum, divided by the number of members in their element type; 0 without members.
+/// That sum, divided by the number of members; 0 without members.
 template <class X, Element T>
   requires detail::ReducibleAs<X, T>
 constexpr auto reduce_mean(const X& x, as_type<T>) {

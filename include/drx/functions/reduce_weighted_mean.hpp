@@ -47,19 +47,22 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<W> weights(w);
   tracing_builder& b = detail::common_tape(refs, weights);
-  const int weight = weights.on(b)[0];
+  const auto computed = [](dtype t) { return is_half_type(t) ? dtype::float32 : t; };
+  int weight = weights.on(b)[0];
+  weight = emit::cast_of_members(b, weight, computed(b.type(weight).type));
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
   const int divisor =
       emit::where(b, nothing, emit::constant_like(b, total, 1), total);  // so that no 0/0 is differentiated
   vec<int> operands = refs.on(b);
   operands.push_back(weight);
-  const vec<int> terms = emit::map(b, p, operands, [](builder& r, const vec<int>& in) {
+  const vec<int> terms = emit::map(b, p, operands, [=](builder& r, const vec<int>& in) {
     constexpr leaf_types<R> types;
     vec<int> out;
     for (int i = 0; i < leaf_count<R>; ++i) {
-      const int factor = emit::broadcast_to(r, emit::cast(r, in.back(), types[i].type), types[i].shape);
-      out.push_back(emit::mul(r, factor, emit::cast(r, in[i], types[i].type)));
+      const dtype of = computed(types[i].type);
+      const int factor = emit::broadcast_to(r, emit::cast(r, in.back(), of), types[i].shape);
+      out.push_back(emit::mul(r, factor, emit::cast(r, in[i], of)));
     }
     return out;
   });
@@ -69,7 +72,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
     const abstract_value t = b.type(sum);
     const int mean = emit::div(b, sum, emit::broadcast_to(b, emit::cast(b, divisor, t.type), t.shape));
     const int all_nothing = emit::broadcast_to(b, nothing, t.shape), zero = emit::constant(b, t, 0);
-    means.push_back(emit::where(b, all_nothing, zero, mean));
+    constexpr leaf_types<R> types;
+    means.push_back(emit::cast(b, emit::where(b, all_nothing, zero, mean), types[means.size()].type));
   }
   return detail::bound<R>(b, means);
 }

@@ -139,8 +139,9 @@ constexpr auto mean(const X& x) {
     return detail::over_batch([](const auto& leaf) { return drx::mean<0>(leaf); }, x);
   } else {
     using T = mean_element<typename detail::leaf_t<X, 0>::value_type>;
+    using C = std::conditional_t<is_half<T>, float, T>;
     constexpr auto n = static_cast<double>(detail::element_count<X>);
-    return detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<T>(leaf)) + ...); }, x) * static_cast<T>(1 / n);
+    return drx::cast<T>(detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<C>(leaf)) + ...); }, x) * static_cast<C>(1 / n));
   }
 }
 /// max<0>(x) of a batched<S, n>: for each element the largest of the n values, an S.

@@ -42,7 +42,7 @@ struct cast {
     double x = 0;
     const entry* e = b.definition(o[0]);
     if (is_half_type(to) && e && e->prim == prim_ptr() && b.type(e->operands[0]).type == to &&
-        is_floating(b.type(o[0]).type))
+        is_floating(b.type(o[0]).type) && !is_half_type(b.type(o[0]).type))
       return e->operands[0];  // (there and back)
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;

@@ -55,6 +55,11 @@ struct reduce_sum : reduce {
 };
 /// A sum whose nodes have 16 bits. (That of `reduce_sum` over such members has floats.)
 struct sum_of_halves : reduce_sum {
+  static constexpr known_values known(const known_site& s) {
+    known_value sum = rules::known::sums(s)[0];
+    if (s.type(s.e.results[0]).type == dtype::f16) sum.finite = false;
+    return {sum};
+  }
   static constexpr bool moves = true;  // (what the rule of entries that compute would not leave alone)
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_half_type(t.operands[0].type), "sum_of_halves: not of 16 bits");

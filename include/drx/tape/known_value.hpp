@@ -104,8 +104,12 @@ constexpr known_values operands_inside(const known_site& s, int i) {
   if (i != 0) return {};
   return s.operands;
 }
-/// The result's elements are numbers from 0 on.
-constexpr known_values counts(const known_site&) { return {finite_and_not_negative()}; }
+/// The result's elements are numbers from 0 on. (A float16 ends at 65504.)
+constexpr known_values counts(const known_site& s) {
+  known_value r = finite_and_not_negative();
+  if (s.type(s.e.results[0]).type == dtype::f16) r.finite = false;
+  return {r};
+}
 }  // namespace prim::rules::known
 
 }  // namespace drx

@@ -39,7 +39,7 @@ using KeptAndSummed = drx::program<kept_and_summed, weights, data>;
 using Gathered = drx::program<gathered, data>;
 using HandedOn = drx::program<handed_on, data>;
 constexpr auto narrow = [](auto x) { return drx::reduce_sum(x, drx::as<drx::bfloat16>); };
-using Narrow = drx::program<narrow, drx::placed<drx::array<float, 3>, rows>>;
+using Narrow = drx::program<narrow, drx::placed<drx::array<float, 4>, rows>>;
 template <class T>
 using Sum = drx::program<small_floats, drx::placed<T, rows>>;
 
@@ -48,7 +48,7 @@ static_assert(drx::cost<Round>().stage[0].bytes_up == 24 && drx::cost<Round>().s
 static_assert(drx::cost<Round>().stage[0].member_bytes == 24 && drx::cost<Round>().stage[0].operations == 3);
 static_assert(drx::cost<Round>().collectives(1) == 0 && drx::cost<Round>().collectives(8) == 1);
 static_assert(drx::cost<Round>().bytes_sent(1) == 0 && drx::cost<Round>().bytes_sent(8) == 8 * 24);
-static_assert(drx::cost<Narrow>().bytes_up() == 6 && drx::cost<Narrow>().bytes_sent(8) == 8 * 6);
+static_assert(drx::cost<Narrow>().bytes_up() == 8 && drx::cost<Narrow>().bytes_sent(8) == 8 * 8);
 static_assert(drx::cost<Rounds>().stages == 1 && drx::cost<Rounds>().reductions() == 5);
 static_assert(drx::cost<Rounds>().bytes_up() == 5 * 24 && drx::cost<Rounds>().collectives(3) == 5);
 static_assert(!drx::cost<UntilSmall>().reductions() && !drx::cost<UntilSmall>().bytes_up());

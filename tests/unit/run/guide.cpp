@@ -54,8 +54,8 @@ using Step = drx::program<step, model, float, drx::placed<row, clients>>;
 // cut-begin halves
 constexpr auto half_the_bytes = [](auto w, auto rows) {  // w: array<float, 4>, rows: array<bfloat16, 4> for each client
   auto slopes = drx::map(
-      [](auto p, auto row) {
-        auto x = drx::cast<float>(row);
+      [](auto p, auto own) {
+        auto x = drx::cast<float>(own);
         return drx::grad([=](auto v) { return drx::softplus(drx::dot(v, x)); })(p);
       },
       drx::broadcast<clients>(w), rows);

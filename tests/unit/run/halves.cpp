@@ -232,3 +232,56 @@ TEST_CASE_TEMPLATE("derivatives through halves are those of numbers that are not
   CHECK(report.unclear == 0);
   CHECK(report.checks > 0);
 }
+
+TEST_CASE("a trip through the other type of 16 bits is no way back") {
+  static constexpr auto f = [](auto x, auto y) {
+    return std::tuple{drx::cast<float>(drx::cast<bfloat16>(drx::cast<float16>(x))),
+                      drx::cast<float>(drx::cast<float16>(drx::cast<bfloat16>(y)))};
+  };
+  using P = program<f, array<bfloat16>, array<float16>>;
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<P> p(e, c);
+  const auto [far, near] = p(bfloat16(1e30F), float16(1.001F));
+  CHECK(std::isinf(far));
+  CHECK(near == 1);
+}
+
+TEST_CASE("means are computed in float") {
+  static constexpr auto f = [](auto x, auto all) {
+    auto ones = drx::map([](auto v) { return v * 0 + 1; }, x);
+    return std::tuple{drx::reduce_mean(x, drx::as<float>),
+                      drx::reduce_mean(x),
+                      drx::reduce_weighted_mean(x, ones),
+                      drx::mean(all),
+                      drx::norm(all),
+                      drx::var(all),
+                      drx::stddev(all),
+                      drx::mean(std::tuple{all, all})};
+  };
+  using P = program<f, drx::placed<float16, clients>, array<float16, 1000>>;
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<P> p(e, c);
+  array<float16, 1000> all{};
+  for (int i = 0; i < 1000; ++i) all[i] = float16(i % 2 == 0 ? 90 : 110);
+  const auto [as_float, mean, weighted, of_array, norm, var, stddev, of_leaves] =
+      p(drx::place<clients>(c, 1000, [](std::int64_t) { return float16(100); }), all);
+  for (float16 x : {as_float, mean, weighted, of_array, of_leaves, var}) CHECK(static_cast<float>(x) == 100);
+  CHECK(static_cast<float>(norm) == static_cast<float>(float16(std::sqrt(1000 * 10100.0))));
+  CHECK(static_cast<float>(stddev) == 10);
+}
+
+TEST_CASE("a sum that overflows is stopped by a zero") {
+  static constexpr auto f = [](auto z, auto v) {
+    return drx::grad<1>([](auto members, auto w) {
+      auto sum = drx::cast<float>(drx::reduce_sum(members, drx::as<float16>));
+      return drx::where(w > 0, w * sum, 0);
+    })(z, v);
+  };
+  using P = program<f, drx::placed<float16, clients>, float>;
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<P> p(e, c);
+  CHECK(p(drx::place<clients>(c, 3, [](std::int64_t) { return float16(60000); }), -1.F) == 0);
+}

@@ -13,6 +13,7 @@ namespace drx::run {
 /// nothing to do.
 template <class Work>
 void deal(const frame& f, std::int64_t count, const Work& work) {
+  if (!f.alone) return work(0, count);
   drx::executor& threads = *static_cast<const runtime*>(f.runtime)->executor;
   struct job {
     const Work& work;
@@ -21,7 +22,7 @@ void deal(const frame& f, std::int64_t count, const Work& work) {
       const job& j = *static_cast<const job*>(context);
       j.work(j.count * task / j.tasks, j.count * (task + 1) / j.tasks);
     }
-  } j{work, count, f.alone ? std::min<std::int64_t>(count, threads.concurrency()) : 1};
+  } j{work, count, std::min<std::int64_t>(count, threads.concurrency())};
   if (j.tasks < 2) return work(0, count);
   threads.run(static_cast<int>(j.tasks), job::run, &j);
 }
