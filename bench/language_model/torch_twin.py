@@ -10,30 +10,12 @@ import twin  # noqa: E402
 
 suite = twin.Suite()
 
-import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from inputs import LAYER, RATE, TASKS, make_inputs  # noqa: E402
 from torch.func import grad  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 torch.set_num_threads(suite.threads)
-RATE = 0.1
-LAYER = ("scale1", "shift1", "qkv", "out", "scale2", "shift2", "up", "up_bias", "down", "down_bias")
-TASKS = {"width 64": (64, 4, 32, 2, 96, 8, 4, 4), "width 256": (256, 4, 128, 4, 96, 4, 2, 4)}
-
-
-def make_inputs(width, heads, context, layers, letters, clients, steps, texts):
-    w, h = width, 4 * width
-    shapes = {"letter": (letters, w), "place": (context, w), "scale1": (layers, w), "shift1": (layers, w), "qkv": (layers, w, 3 * w),
-              "out": (layers, w, w), "scale2": (layers, w), "shift2": (layers, w), "up": (layers, w, h), "up_bias": (layers, h),
-              "down": (layers, h, w), "down_bias": (layers, w), "scale": (w,), "shift": (w,)}
-    flat = twin.uniform(1, (sum(int(np.prod(s)) for s in shapes.values()),), 0.06)
-    model, at = {}, 0
-    for name, shape in shapes.items():
-        n = int(np.prod(shape))
-        model[name] = torch.tensor(flat[at:at + n].reshape(shape) + np.float32("scale" in name))
-        at += n
-    text = (twin.hashed(2, clients * steps * texts * (context + 1)) % letters).astype("int64").reshape(clients, steps, texts, context + 1)
-    return model, torch.tensor(text)
 
 
 def loss(m, texts, heads, layers):
@@ -53,6 +35,7 @@ def loss(m, texts, heads, layers):
 
 for row, (width, heads, context, layers, *_) in TASKS.items():
     model, text = make_inputs(*TASKS[row])
+    model, text = {name: torch.tensor(part) for name, part in model.items()}, torch.tensor(text.astype("int64"))
 
     def step(m, batch, heads=heads, layers=layers):
         g = grad(loss)(m, batch, heads, layers)
