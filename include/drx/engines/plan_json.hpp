@@ -140,7 +140,7 @@ class plan_writer {
     d["map"] = {{"members", shares},
                 {"bytes", cost.member_bytes},
                 {"operations", cost.operations},
-                {"members_of_leaf", s.block_bodies() > 0 ? prim::rules::stage::leaf : 1},
+                {"members_of_leaf", s.members_of_leaf()},
                 {"tape", drx::show(e.regions[0])}};
     for (int i = 0; i < s.results; ++i) combine.push_back(result(t, e, s, i));
     d["combine"] = {{"results", combine}, {"bytes", cost.bytes_up}};

@@ -248,7 +248,7 @@ class served_program {
     partial all = combine(stage, parts);
     run::frame f = run::frame_of_call(facts(), state_);
     const auto size = static_cast<std::size_t>(of.bytes);
-    const std::int64_t unit = of.members_of_leaf > 1 ? members_in_block(members) : 1,
+    const std::int64_t unit = std::min(of.members_of_leaf, members_in_block(members)),
                        leaves = members / unit + (members % unit != 0);
     std::int64_t at = 0;
     for (const run::node& n : all.nodes) {

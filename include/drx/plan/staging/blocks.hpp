@@ -98,7 +98,10 @@ constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t numbe
 
 /// Whether members may come in blocks of n, if there are at most `most` of them.
 constexpr bool may_fill_blocks(std::int64_t n, std::int64_t most, bool nested) {
-  return most >= (nested ? n : n > 8 ? machine::least_members_in_blocks : machine::least_members_in_small_blocks);
+  const std::int64_t least = n > prim::rules::stage::leaf ? machine::least_members_in_large_blocks
+                             : n > 8                      ? machine::least_members_in_blocks
+                                                          : machine::least_members_in_small_blocks;
+  return most >= (nested ? n : least);
 }
 
 /// t with the entries that do not depend on its first `batched` inputs in front, so that they do not cut the fused
@@ -237,8 +240,8 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
 /// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
 /// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
 /// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
-/// compiled.
-constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::stage::view& stage) {
+/// compiled. Members of a few numbers go in large blocks, if there may be as `many` as that takes.
+constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::stage::view& stage, bool many) {
   const int placed = stage.placed;
   std::int64_t bytes = 0;
   for (int i = 1; i <= placed; ++i) {
@@ -270,6 +273,12 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
     return n * largest > cache && largest_computed(block_body(body, stage, n)) > std::max(cache, 2 * largest);
   };
   if (outgrows(leaf, machine::value_of_lanes)) return {};  // one member fills the vectors
+  constexpr std::int64_t large = prim::rules::stage::large_leaf;
+  const auto fits_large_block = [&](std::int64_t value) { return large * value <= machine::value_of_large_block; };
+  if (many && !has_loops(body) && fits_large_block(bytes) &&
+      (fits_large_block(largest_computed(body)) ||
+       largest_computed(block_body(body, stage, large)) <= machine::value_of_large_block))
+    return {large, leaf};
   if (outgrows(8, machine::first_cache) || (has_loops(body) && entries_in_all(body) > machine::long_body))
     return {leaf};
   return {leaf, 8};

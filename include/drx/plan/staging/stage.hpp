@@ -5,6 +5,7 @@
 
 #include <drx/transform/differentiate.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace drx {
@@ -16,7 +17,9 @@ namespace prim::rules {
 /// over it already.
 struct stage {
   static constexpr int blocks = 2;          // how many block sizes there are
-  static constexpr std::int64_t leaf = 32;  // members of a leaf of the tree, where members go in blocks
+  // Members of a leaf of the tree, where members go in blocks; and where they are so small that a block of 32 is a few
+  // vectors, for whose chains a processor waits. Fewer members at the top have smaller leaves (members_in_block).
+  static constexpr std::int64_t leaf = 32, large_leaf = 128;
 
   /// The attributes. Each result of the body has a fold, and some folds a number besides, which is read by its name.
   class view {
@@ -34,6 +37,11 @@ struct stage {
     /// body.
     [[nodiscard]] constexpr std::int64_t members_of_body(int region) const {
       return region == 0 ? 1 : ints[at_blocks + region - 1];
+    }
+
+    /// The members of a leaf of the tree, if there are many.
+    [[nodiscard]] constexpr std::int64_t members_of_leaf() const {
+      return block_bodies() == 0 ? 1 : std::max(leaf, ints[at_blocks]);
     }
 
     [[nodiscard]] constexpr fold fold_of(int result) const { return static_cast<fold>(ints[header + 2 * result]); }

@@ -213,7 +213,8 @@ class stage_writer {
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
       const std::int64_t most = std::min(p->most_members, s.members.value_or(p->most_members));
       const attributes without_blocks = s.make(p, w.placed.size());
-      for (const std::int64_t n : block_sizes(body, prim::rules::stage::view(without_blocks)))
+      const bool many = !nested && may_fill_blocks(prim::rules::stage::large_leaf, most, nested);
+      for (const std::int64_t n : block_sizes(body, prim::rules::stage::view(without_blocks), many))
         if (may_fill_blocks(n, most, nested)) s.block_sizes.push_back(n);
       const attributes a = s.make(p, w.placed.size());
       for (auto size : s.block_sizes) regions.push_back(block_body(body, prim::rules::stage::view(a), size));

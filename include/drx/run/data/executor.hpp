@@ -18,7 +18,10 @@ namespace drx {
 
 /// The size of the blocks in which `members` members are computed if they are small. None straddles ranks.
 constexpr std::int64_t members_in_block(std::int64_t members) {
-  return members >= machine::least_members_in_blocks ? 32 : members >= machine::least_members_in_small_blocks ? 8 : 1;
+  return members >= machine::least_members_in_large_blocks   ? 128
+         : members >= machine::least_members_in_blocks       ? 32
+         : members >= machine::least_members_in_small_blocks ? 8
+                                                             : 1;
 }
 
 /// The boundaries of the ranks' ranges: rank r has the members in [boundaries[r], boundaries[r+1]).

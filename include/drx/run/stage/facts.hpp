@@ -37,10 +37,9 @@ struct stage_facts {
   /// The members that a body computes at once.
   template <int Body>
   static constexpr std::int64_t members_of_body = view().members_of_body(Body);
-  static constexpr std::int64_t members_of_leaf =
-      has_blocks ? prim::rules::stage::leaf : 1;  // of the tree, if in blocks
+  static constexpr std::int64_t members_of_leaf = view().members_of_leaf();
   static_assert(members_in_block(std::int64_t{1} << 62) ==
-                prim::rules::stage::leaf);  // (ranks get members in such leaves)
+                prim::rules::stage::large_leaf);  // (ranks get members in such leaves)
   /// Whether a body computes all members of a tree leaf at once.
   template <int Body>
   static constexpr bool is_body_of_leaf = members_of_body<Body> == members_of_leaf;

@@ -15,7 +15,7 @@ constexpr int steps_ahead(int e) {
   const auto& x = C::tape.entries[e];
   const std::int64_t size = prim::rules::stage::view(C::attributes(e)).members_of_body(1);
   const bool nested = C::placements.parent[C::placements.index(x.placement)] >= 0;
-  if (nested || size == 0 || size == prim::rules::stage::leaf) return 0;
+  if (nested || size == 0 || size >= prim::rules::stage::leaf) return 0;
   const int region = x.first_region + 1, first = C::plan.first_step[region], count = C::plan.step_count[region];
   for (int s = 0; s + 2 < count; ++s)
     if (const plan::step now = C::plan.steps[first + s];

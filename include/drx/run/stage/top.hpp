@@ -19,7 +19,6 @@ struct top_stage_facts {
   const exchange_facts& exchanged;
   const frame_sizes& frames;
   int placement = 0, child = -1;  // its number; that of the placement that is nested in it, or -1
-  bool has_blocks = false;
   bool has_nested = false;  // whether there is a stage over members of these members
   /// Runs a task's leaves on a frame of its thread, and adds them to the list.
   void (*run_leaves)(frame& f, const frame& owner, node_list& list, const struct leaf_range& leaves) = nullptr;
@@ -33,12 +32,12 @@ struct leaf_range {
   std::int64_t begin, end;
 };
 
-/// The number of members in a tree leaf of a stage with blocks: members at the top go in blocks if there are many of
-/// them. This depends on the members only, so that the tree is the same on any number of ranks (drx::place cuts between
-/// blocks).
-inline std::int64_t members_of_tree_leaf(const membership& m, int ranks) {
+/// The number of members in a tree leaf of a stage, `most` if there are many of them: members at the top go in blocks if
+/// there are many. This depends on the members only, so that the tree is the same on any number of ranks (drx::place
+/// cuts between blocks).
+inline std::int64_t members_of_tree_leaf(const membership& m, int ranks, std::int64_t most) {
   if (m.chosen) return 1;  // (a rank without members of a subset has no list of places)
-  const std::int64_t unit = members_in_block(m.total);
+  const std::int64_t unit = std::min(most, members_in_block(m.total));
   for (int r = 1; r < ranks; ++r)
     if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
       throw std::invalid_argument(error::sentence({"drx: a block of members ends at ", m.boundaries[r], "; of ",
@@ -84,7 +83,7 @@ class top_run {
     return spare;
   }
   [[nodiscard]] std::int64_t unit() const {
-    return facts_.has_blocks ? members_of_tree_leaf(m_, rt_.communicator->size()) : 1;
+    return members_of_tree_leaf(m_, rt_.communicator->size(), facts_.nodes.members_of_leaf);
   }
   [[nodiscard]] std::int64_t leaves() const { return (m_.local + unit_ - 1) / unit_; }
   [[nodiscard]] std::int64_t first_leaf() const { return m_.first / unit_; }
@@ -204,7 +203,6 @@ struct top_stage {
   static constexpr top_stage_facts make() {
     top_stage_facts t{nodes, exchange_facts_of<Stage>::value, frame_sizes_of<C>};
     t.placement = Stage::p;
-    t.has_blocks = Stage::has_blocks;
     for (int q = 0; q < C::placements.count; ++q)
       if (C::placements.parent[q] == Stage::p && t.child < 0) t.child = q;
     for (int e = 0; e < C::sizes.entries; ++e)
