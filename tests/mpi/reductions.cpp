@@ -33,6 +33,11 @@ constexpr auto squared = [](auto w, auto x) {
   auto d = drx::tanh(w * x) - x;
   return drx::sum(d * d);
 };
+constexpr auto slopes = [](auto w, auto x) {
+  auto loss = [=](auto v) { return drx::reduce_mean(drx::map(squared, drx::broadcast<clients>(v), x)); };
+  return drx::value_and_grad(loss)(w);
+};
+using Slopes = program<slopes, v3, placed<v3, clients>>;
 constexpr auto nested = [](auto w, auto data) {
   auto of_client = [](auto p, auto r) {
     auto slope = drx::reduce_mean(drx::map(drx::grad(squared), drx::broadcast<rows>(p), r));
@@ -87,6 +92,12 @@ void check_bits(std::vector<std::int64_t> members, harness::sample s = {}) {
 
 TEST_CASE("all reductions at once, from no members to more than a thousand") {
   check_bits<All>({0, 1, 2, 3, 5, 7, 64, 100, 256, 300, 1024, 1500});
+}
+TEST_CASE("very many members, of a few numbers, in large blocks: they end at multiples of 128") {
+  check_bits<All>({16384, 20001});
+  check_bits<Slopes>({16383, 16384, 20001});
+  check_bits<Halves>({16500});
+  check_bits<NarrowSums<drx::bfloat16, 5>>({16500});
 }
 TEST_CASE("nested placements with different numbers of members") {
   check_bits<Nested>({0, 1, 2, 3, 5, 7, 64, 100});
