@@ -19782,6 +19782,12 @@ template <int Axis, class A>
 constexpr auto offset(const A& x) {
   return stop_gradient(keep_axis<A, Axis>(max<Axis>(x)));
 }
+template <int Axis, class A>
+constexpr auto finite_largest(const A& x) {
+  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
+  const auto largest = stop_gradient(max<Axis>(x));
+  return where(abs(largest) <= most, largest, 0);
+}
 }
 
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
@@ -19796,9 +19802,7 @@ constexpr A softmax(const A& x) {
 }
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
 constexpr auto logsumexp(const A& x) {
-  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
-  const auto largest = stop_gradient(max<Axis>(x));
-  const auto offset = where(abs(largest) <= most, largest, 0);
+  const auto offset = detail::finite_largest<Axis>(x);
   return log(sum<Axis>(exp(x - detail::keep_axis<A, Axis>(offset)))) + offset;
 }
 
@@ -20504,6 +20508,62 @@ template <class A, class X, class Y, class Why = decltype(detail::linspace_misus
 Why linspace(const X&, const Y&) = delete;  // drx: linspace<array<float, n>>(start, stop): numbers, or arrays of rank 0 of the element type; of placed values in a map
 
 DRX_SILENT_OF_TYPE(linspace)
+
+}
+
+namespace drx {
+namespace detail {
+template <class A, class B>
+concept LogMultipliable = Multipliable<A, B> && FloatingArray<A>;
+template <class A, class B>
+constexpr auto log_product_misuse() {
+  if constexpr (Multipliable<A, B>) {
+    return error::needs_floating_values{};
+  } else {
+    return product<A, B>::misuse();
+  }
+}
+template <int Axis, class A, class Y>
+constexpr auto beside(const Y& y) {
+  if constexpr (A::rank == 1) {
+    return y;
+  } else {
+    return keep_axis<A, Axis>(y);
+  }
+}
+}
+
+template <class A, class B> requires detail::LogMultipliable<A, B>
+constexpr auto log_matmul(const A& a, const B& b) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return cast<T>(log_matmul(cast<float>(a), cast<float>(b)));
+  } else if constexpr (A::size == 0 || B::size == 0) {
+    return log(matmul(a, b));
+  } else {
+    constexpr int rows = B::rank == 1 ? -1 : -2;
+    const auto from_a = detail::finite_largest<-1>(a);
+    const auto from_b = detail::finite_largest<rows>(b);
+    const auto kept_a = detail::beside<-1, A>(from_a);
+    const auto kept_b = detail::beside<rows, B>(from_b);
+    const auto sums = matmul(exp(a - kept_a), exp(b - kept_b));
+    const auto lost = sums < std::numeric_limits<T>::min();
+    const auto logs = where(lost, -std::numeric_limits<T>::infinity(), log(where(lost, 1, sums)));
+    if constexpr (A::rank > 1 && B::rank > 1) {
+      return logs + kept_a + kept_b;
+    } else {
+      return logs + from_a + from_b;
+    }
+  }
+}
+template <class A, class B, class Why = decltype(detail::log_product_misuse<A, B>())>
+  requires(Array<A> && Array<B> && !detail::LogMultipliable<A, B>)
+Why log_matmul(const A&, const B&) = delete;  // drx: log_matmul of (m, k) and (k, n) of one floating element type, leading axes broadcast; transpose(x) turns one round
+template <class A, class B, class Why = detail::no_array_t<A, B>>
+  requires detail::NoArrays<A, B>
+Why log_matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::log_matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(log_matmul)
 
 }
 
