@@ -49,7 +49,7 @@ template <class A, class B> requires detail::LogMultipliable<A, B>
 constexpr auto log_matmul(const A& a, const B& b) {
   using T = typename A::value_type;
   if constexpr (is_half<T>) {
-    return cast<T>(log_matmul(cast<float>(a), cast<float>(b)));
+    return detail::rounded_once([](const auto& p, const auto& q) { return log_matmul(p, q); }, a, b);
   } else if constexpr (A::size == 0 || B::size == 0) {
     return log(matmul(a, b));
   } else {
