@@ -204,18 +204,12 @@ using element_t = typename detail::element_of_type<D>::type;
 template <Element T>
 using mean_element = std::conditional_t<is_floating(dtype_of<T>), T, double>;
 
-template <class F>
-constexpr decltype(auto) visit_element(dtype t, F&& f) {
-  switch (t) {
-    case dtype::boolean: return f(bool{});
-    case dtype::int32: return f(std::int32_t{});
-    case dtype::int64: return f(std::int64_t{});
-    case dtype::float32: return f(float{});
-    case dtype::bf16: return f(bfloat16{});
-    case dtype::f16: return f(float16{});
-    default: return f(double{});
-  }
+namespace detail {
+template <Element T>
+using computed_element = std::conditional_t<is_half<T>, float, T>;
+constexpr dtype computed_type(dtype t) { return is_half_type(t) ? dtype::float32 : t; }
 }
+
 template <class F>
 constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
   switch (t) {
@@ -227,6 +221,12 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
     case dtype::f16: throw "drx: a kernel computes with numbers of 16 bits";
     default: return f(double{});
   }
+}
+template <class F>
+constexpr decltype(auto) visit_element(dtype t, F&& f) {
+  if (t == dtype::bf16) return f(bfloat16{});
+  if (t == dtype::f16) return f(float16{});
+  return visit_dtype(t, f);
 }
 
 template <class T>
@@ -1698,7 +1698,7 @@ struct primitive {
   bool pointwise = false;
   bool in_place =
       false;
-  bool moves = false;
+  bool takes_halves = false;
 };
 
 constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }
@@ -1731,7 +1731,7 @@ class builder {
 
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                          vec<tape> regions = {}) {
-    if (halves_ && !prim.moves && regions.empty() && has_halves(operands))
+    if (halves_ && !prim.takes_halves && regions.empty() && has_halves(operands))
       return emit::in_float(*this, prim, operands, attrs);
     if (regions.empty() && prim.simplify) {
       const int known = prim.simplify(*this, operands, attrs);
@@ -2320,16 +2320,18 @@ struct tensor {
 inline tensor to_floats(const tensor& x) {
   if (!is_half_type(x.type.type)) return x;
   tensor y(x.type.with_type(dtype::float32));
-  for (std::int64_t i = 0; i < x.size(); ++i)
-    y.data<float>()[i] = x.type.type == dtype::bf16 ? x.data<bfloat16>()[i] : x.data<float16>()[i];
+  visit_element(x.type.type, [&]<class H>(H) {
+    if constexpr (is_half<H>)
+      for (std::int64_t i = 0; i < x.size(); ++i) y.data<float>()[i] = x.data<H>()[i];
+  });
   return y;
 }
 inline tensor to_halves(const tensor& x, dtype half) {
   tensor y(x.type.with_type(half));
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (half == dtype::bf16) y.data<bfloat16>()[i] = bfloat16(x.data<float>()[i]);
-    if (half == dtype::f16) y.data<float16>()[i] = float16(x.data<float>()[i]);
-  }
+  visit_element(half, [&]<class H>(H) {
+    if constexpr (is_half<H>)
+      for (std::int64_t i = 0; i < x.size(); ++i) y.data<H>()[i] = H(x.data<float>()[i]);
+  });
   return y;
 }
 
@@ -3498,7 +3500,7 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .lanes = rules::broadcast_to::lanes,
                                         .split = rules::broadcast_to::split,
                                         .role = role::virtual_,
-                                        .moves = true};
+                                        .takes_halves = true};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }
 namespace emit {
@@ -5072,7 +5074,7 @@ inline constexpr primitive reshape{.name = "reshape",
                                    .lanes = rules::reshape::lanes,
                                    .split = rules::reshape::split,
                                    .role = role::alias,
-                                   .moves = true};
+                                   .takes_halves = true};
 inline constexpr primitive transpose{.name = "transpose",
                                      .type = rules::transpose::type,
                                      .jvp = rules::broadcast_to::jvp,
@@ -5084,7 +5086,7 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .known = rules::known::handed_on,
                                      .lanes = rules::transpose::lanes,
                                      .split = rules::transpose::split,
-                                     .moves = true};
+                                     .takes_halves = true};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }
@@ -5284,7 +5286,7 @@ inline constexpr primitive slice{.name = "slice",
                                  .lanes = rules::slice::lanes,
                                  .split = rules::slice::split,
                                  .role = role::rearranged,
-                                 .moves = true};
+                                 .takes_halves = true};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
@@ -5614,7 +5616,7 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .known = rules::known::handed_on,
                                          .lanes = rules::lanes::same_places<1>,
                                          .split = rules::split::along_batch<rules::dynamic_slice>,
-                                         .moves = true};
+                                         .takes_halves = true};
 inline constexpr primitive update_slice{.name = "update_slice",
                                         .type = rules::update_slice::type,
                                         .jvp = rules::update_slice::jvp,
@@ -5627,7 +5629,7 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .lanes = rules::lanes::same_places<2>,
                                         .split = rules::split::along_batch<rules::update_slice>,
                                         .in_place = true,
-                                        .moves = true};
+                                        .takes_halves = true};
 }
 namespace emit {
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
@@ -5919,7 +5921,7 @@ inline constexpr primitive take{.name = "take",
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same_places<1>,
                                 .split = rules::split::along_batch<rules::take>,
-                                .moves = true};
+                                .takes_halves = true};
 inline constexpr primitive scatter{.name = "scatter",
                                    .type = rules::scatter::type,
                                    .jvp = rules::scatter::jvp,
@@ -6337,7 +6339,7 @@ inline constexpr primitive cast{.name = "cast",
                                 .split = rules::split::by_element,
                                 .role = role::fused,
                                 .pointwise = true,
-                                .moves = true};
+                                .takes_halves = true};
 constexpr const primitive* rules::cast::prim_ptr() { return &prim::cast; }
 inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .type = rules::stop_gradient::type,
@@ -6350,7 +6352,7 @@ inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .split = rules::split::by_element,
                                          .role = role::alias,
                                          .pointwise = true,
-                                         .moves = true};
+                                         .takes_halves = true};
 }
 
 namespace emit {
@@ -6376,6 +6378,17 @@ template <Element T, class A>
   requires(Array<A>)
 constexpr auto cast(const A& x) {
   return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
+}
+namespace detail {
+template <class F, class A, class... B>
+constexpr auto rounded_once(const F& f, const A& a, const B&... b) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return cast<T>(f(cast<float>(a), cast<float>(b)...));
+  } else {
+    return f(a, b...);
+  }
+}
 }
 template <class A>
   requires(Array<A>)
@@ -7188,11 +7201,12 @@ template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto mean(const A& x) {
   using T = mean_element<typename A::value_type>;
   constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
-  if constexpr (is_half<T>) {
-    return cast<T>(mean<Axes...>(cast<float>(x)));
-  } else {
-    return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
-  }
+  return detail::rounded_once(
+      [](const auto& y) {
+        using C = detail::computed_element<T>;
+        return sum<Axes...>(cast<C>(y)) * static_cast<C>(1 / n);
+      },
+      x);
 }
 template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
 Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
@@ -7320,7 +7334,7 @@ inline constexpr primitive broadcast{.name = "broadcast",
                                      .evaluate = rules::broadcast::evaluate,
                                      .share = rules::broadcast::share,
                                      .known = rules::known::handed_on,
-                                     .moves = true};
+                                     .takes_halves = true};
 inline constexpr primitive members{.name = "members",
                                    .type = rules::members::type,
                                    .jvp = rules::constant::jvp,
@@ -11340,7 +11354,7 @@ struct sum_of_halves : reduce_sum {
     if (s.type(s.e.results[0]).type == dtype::f16) sum.finite = false;
     return {sum};
   }
-  static constexpr bool moves = true;
+  static constexpr bool takes_halves = true;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_half_type(t.operands[0].type), "sum_of_halves: not of 16 bits");
     return reduce::type(t);
@@ -11432,7 +11446,7 @@ constexpr primitive over_members(const char* name, drx::fold how = drx::fold::no
               .evaluate = Rules::evaluate,
               .fold = how,
               .known = Rules::known};
-  if constexpr (requires { Rules::moves; }) p.moves = Rules::moves;
+  if constexpr (requires { Rules::takes_halves; }) p.takes_halves = Rules::takes_halves;
   if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
   return p;
 }
@@ -11696,7 +11710,7 @@ struct ppermute : psum {
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct all_to_all : psum {
-  static constexpr bool moves = true;
+  static constexpr bool takes_halves = true;
   static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
     return {emit::first_axes_exchanged(s.b, have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n)), true};
   }
@@ -11736,7 +11750,7 @@ inline constexpr primitive all_gather{.name = "all_gather",
                                       .print = rules::all_gather::print,
                                       .evaluate = rules::all_gather::evaluate,
                                       .known = rules::known::handed_on,
-                                      .moves = true};
+                                      .takes_halves = true};
 inline constexpr primitive ppermute{.name = "ppermute",
                                     .type = rules::ppermute::type,
                                     .jvp = rules::ppermute::jvp,
@@ -11746,7 +11760,7 @@ inline constexpr primitive ppermute{.name = "ppermute",
                                     .print = rules::ppermute::print,
                                     .evaluate = rules::ppermute::evaluate,
                                     .known = rules::known::sums,
-                                    .moves = true};
+                                    .takes_halves = true};
 inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,
@@ -11983,7 +11997,7 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .lanes = rules::lanes::same,
                                        .split = rules::split::but_along<rules::concatenate>,
                                        .role = role::rearranged,
-                                       .moves = true};
+                                       .takes_halves = true};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
@@ -12490,7 +12504,7 @@ inline constexpr primitive pad{.name = "pad",
                                .lanes = rules::pad::lanes,
                                .split = rules::pad::split,
                                .role = role::rearranged,
-                               .moves = true};
+                               .takes_halves = true};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
@@ -16662,7 +16676,7 @@ inline constexpr primitive flip{.name = "flip",
                                 .lanes = rules::lanes::same,
                                 .split = rules::flip::split,
                                 .role = role::rearranged,
-                                .moves = true};
+                                .takes_halves = true};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }
 namespace emit {
@@ -17129,7 +17143,7 @@ inline constexpr primitive distribute{.name = "distribute",
                                       .share = rules::distribute::share,
                                       .members = rules::distribute::members,
                                       .known = rules::known::handed_on,
-                                      .moves = true};
+                                      .takes_halves = true};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,
@@ -17140,7 +17154,7 @@ inline constexpr primitive gather{.name = "gather",
                                   .fold = fold::gather,
                                   .members = rules::gather::members,
                                   .known = rules::known::handed_on,
-                                  .moves = true};
+                                  .takes_halves = true};
 }
 
 namespace emit {
@@ -17295,7 +17309,7 @@ inline constexpr primitive shard_gather{.name = "shard_gather",
                                         .evaluate = rules::shard_gather::evaluate,
                                         .fold = fold::shards,
                                         .known = rules::known::sums,
-                                        .moves = true};
+                                        .takes_halves = true};
 }
 namespace emit {
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
@@ -17653,7 +17667,7 @@ constexpr primitive exchange_primitive(const char* name, drx::fold how) {
           .fold = how,
           .members = Rules::members,
           .known = Rules::known,
-          .moves = true};
+          .takes_halves = true};
 }
 inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
 inline constexpr primitive member_transpose =
@@ -18904,7 +18918,7 @@ inline constexpr primitive roll{.name = "roll",
                                 .lanes = rules::lanes::same,
                                 .split = rules::split::but_along<rules::roll>,
                                 .role = role::rearranged,
-                                .moves = true};
+                                .takes_halves = true};
 }
 namespace emit {
 constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
@@ -19387,7 +19401,7 @@ inline constexpr primitive with_layout{.name = "with_layout",
                                        .evaluate = rules::with_layout::evaluate,
                                        .known = rules::known::handed_on,
                                        .split = rules::with_layout::split,
-                                       .moves = true};
+                                       .takes_halves = true};
 }
 
 namespace emit {
@@ -19782,6 +19796,12 @@ template <int Axis, class A>
 constexpr auto offset(const A& x) {
   return stop_gradient(keep_axis<A, Axis>(max<Axis>(x)));
 }
+template <int Axis, class A>
+constexpr auto finite_largest(const A& x) {
+  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
+  const auto largest = stop_gradient(max<Axis>(x));
+  return where(abs(largest) <= most, largest, 0);
+}
 }
 
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
@@ -19796,9 +19816,7 @@ constexpr A softmax(const A& x) {
 }
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
 constexpr auto logsumexp(const A& x) {
-  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
-  const auto largest = stop_gradient(max<Axis>(x));
-  const auto offset = where(abs(largest) <= most, largest, 0);
+  const auto offset = detail::finite_largest<Axis>(x);
   return log(sum<Axis>(exp(x - detail::keep_axis<A, Axis>(offset)))) + offset;
 }
 
@@ -20509,6 +20527,62 @@ DRX_SILENT_OF_TYPE(linspace)
 
 namespace drx {
 namespace detail {
+template <class A, class B>
+concept LogMultipliable = Multipliable<A, B> && FloatingArray<A>;
+template <class A, class B>
+constexpr auto log_product_misuse() {
+  if constexpr (Multipliable<A, B>) {
+    return error::needs_floating_values{};
+  } else {
+    return product<A, B>::misuse();
+  }
+}
+template <int Axis, class A, class Y>
+constexpr auto beside(const Y& y) {
+  if constexpr (A::rank == 1) {
+    return y;
+  } else {
+    return keep_axis<A, Axis>(y);
+  }
+}
+}
+
+template <class A, class B> requires detail::LogMultipliable<A, B>
+constexpr auto log_matmul(const A& a, const B& b) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return detail::rounded_once([](const auto& p, const auto& q) { return log_matmul(p, q); }, a, b);
+  } else if constexpr (A::size == 0 || B::size == 0) {
+    return log(matmul(a, b));
+  } else {
+    constexpr int rows = B::rank == 1 ? -1 : -2;
+    const auto from_a = detail::finite_largest<-1>(a);
+    const auto from_b = detail::finite_largest<rows>(b);
+    const auto kept_a = detail::beside<-1, A>(from_a);
+    const auto kept_b = detail::beside<rows, B>(from_b);
+    const auto sums = matmul(exp(a - kept_a), exp(b - kept_b));
+    const auto lost = sums < std::numeric_limits<T>::min();
+    const auto logs = where(lost, -std::numeric_limits<T>::infinity(), log(where(lost, 1, sums)));
+    if constexpr (A::rank > 1 && B::rank > 1) {
+      return logs + kept_a + kept_b;
+    } else {
+      return logs + from_a + from_b;
+    }
+  }
+}
+template <class A, class B, class Why = decltype(detail::log_product_misuse<A, B>())>
+  requires(Array<A> && Array<B> && !detail::LogMultipliable<A, B>)
+Why log_matmul(const A&, const B&) = delete;  // drx: log_matmul of (m, k) and (k, n) of one floating element type, leading axes broadcast; transpose(x) turns one round
+template <class A, class B, class Why = detail::no_array_t<A, B>>
+  requires detail::NoArrays<A, B>
+Why log_matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::log_matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(log_matmul)
+
+}
+
+namespace drx {
+namespace detail {
 template <class A, std::int64_t Last>
 struct with_last_axis {
   static constexpr shape value = [] {
@@ -20850,9 +20924,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<W> weights(w);
   tracing_builder& b = detail::common_tape(refs, weights);
-  const auto computed = [](dtype t) { return is_half_type(t) ? dtype::float32 : t; };
   int weight = weights.on(b)[0];
-  weight = emit::cast_of_members(b, weight, computed(b.type(weight).type));
+  weight = emit::cast_of_members(b, weight, detail::computed_type(b.type(weight).type));
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
   const int divisor =
@@ -20863,7 +20936,7 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
     constexpr leaf_types<R> types;
     vec<int> out;
     for (int i = 0; i < leaf_count<R>; ++i) {
-      const dtype of = computed(types[i].type);
+      const dtype of = detail::computed_type(types[i].type);
       const int factor = emit::broadcast_to(r, emit::cast(r, in.back(), of), types[i].shape);
       out.push_back(emit::mul(r, factor, emit::cast(r, in[i], of)));
     }
@@ -21133,31 +21206,21 @@ constexpr auto norm_misuse() {
 
 template <int... Axes, class A> requires detail::Measurable<A, Axes...>
 constexpr auto norm(const A& x) {
-  using T = typename A::value_type;
-  if constexpr (is_half<T>) {
-    return cast<T>(norm<Axes...>(cast<float>(x)));
-  } else {
-    return sqrt(sum<Axes...>(x * x));
-  }
+  return detail::rounded_once([](const auto& y) { return sqrt(sum<Axes...>(y * y)); }, x);
 }
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
 constexpr auto var(const A& x, const O&... options) {
-  using T = typename A::value_type;
-  if constexpr (is_half<T>) {
-    return cast<T>(var<Axes...>(cast<float>(x), options...));
-  } else {
-    using S = detail::spread<A, O...>;
-    return S::template shaped<Axes...>(S::template variance<Axes...>(x));
-  }
+  (static_cast<void>(options), ...);
+  return detail::rounded_once(
+      []<class C>(const C& y) {
+        using S = detail::spread<C, O...>;
+        return S::template shaped<Axes...>(S::template variance<Axes...>(y));
+      },
+      x);
 }
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
 constexpr auto stddev(const A& x, const O&... options) {
-  using T = typename A::value_type;
-  if constexpr (is_half<T>) {
-    return cast<T>(stddev<Axes...>(cast<float>(x), options...));
-  } else {
-    return sqrt(var<Axes...>(x, options...));
-  }
+  return detail::rounded_once([&](const auto& y) { return sqrt(var<Axes...>(y, options...)); }, x);
 }
 
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
@@ -21427,7 +21490,7 @@ constexpr auto mean(const X& x) {
     return detail::over_batch([](const auto& leaf) { return drx::mean<0>(leaf); }, x);
   } else {
     using T = mean_element<typename detail::leaf_t<X, 0>::value_type>;
-    using C = std::conditional_t<is_half<T>, float, T>;
+    using C = detail::computed_element<T>;
     constexpr auto n = static_cast<double>(detail::element_count<X>);
     return drx::cast<T>(detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<C>(leaf)) + ...); }, x) * static_cast<C>(1 / n));
   }
@@ -21562,11 +21625,16 @@ namespace drx {
 inline std::string show(const abstract_value& v) {
   std::string s = name_of(v.type);
   if (v.shape.rank > 0) {
-    s += '[';
-    for (int i = 0; i < v.shape.rank; ++i) s += (i ? "," : "") + std::to_string(v.shape[i]);
+    for (int i = 0; i < v.shape.rank; ++i) {
+      s += i ? ',' : '[';
+      s += std::to_string(v.shape[i]);
+    }
     s += ']';
   }
-  for (int i = v.depth - 1; i >= 0; --i) s += "@" + std::string(v.placements[i]->name);
+  for (int i = v.depth - 1; i >= 0; --i) {
+    s += '@';
+    s += v.placements[i]->name;
+  }
   return s;
 }
 

@@ -11,6 +11,7 @@
 #include <drx/functions/fori_loop.hpp>
 #include <drx/functions/identity.hpp>
 #include <drx/functions/linspace.hpp>
+#include <drx/functions/log_matmul.hpp>
 #include <drx/functions/log_softmax.hpp>
 #include <drx/functions/loop_memory.hpp>
 #include <drx/functions/one_hot.hpp>

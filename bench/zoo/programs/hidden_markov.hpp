@@ -12,7 +12,7 @@ inline constexpr auto likelihood = [](auto model, auto y) {  // forward algorith
   auto [move, mean] = model;
   auto ahead = drx::log_softmax(move);
   auto step = [=](auto alpha, auto seen) {
-    auto moved = drx::logsumexp<0>(drx::reshape<8, 1>(alpha) + ahead);
+    auto moved = drx::log_matmul(alpha, ahead);
     return std::pair{moved - 0.5f * drx::square(seen - mean), std::tuple{}};
   };
   return drx::logsumexp(std::get<0>(drx::scan(step, drx::zeros<means>(), y)));

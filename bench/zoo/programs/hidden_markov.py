@@ -1,6 +1,6 @@
 """Hidden Markov model of 8 states: likelihood of 500 sequences of 100 steps and its gradient, float.
 
-Bound: vectors of floats: 64 exponentials for each step, in a chain of 100.
+Bound: vectors of floats: 16 exponentials and logarithms for each step, in a chain of 100.
 """
 
 import jax

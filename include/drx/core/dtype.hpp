@@ -95,20 +95,14 @@ using element_t = typename detail::element_of_type<D>::type;
 template <Element T>
 using mean_element = std::conditional_t<is_floating(dtype_of<T>), T, double>;
 
-/// Calls f with a value of the C++ type that t stands for.
-template <class F>
-constexpr decltype(auto) visit_element(dtype t, F&& f) {
-  switch (t) {
-    case dtype::boolean: return f(bool{});
-    case dtype::int32: return f(std::int32_t{});
-    case dtype::int64: return f(std::int64_t{});
-    case dtype::float32: return f(float{});
-    case dtype::bf16: return f(bfloat16{});
-    case dtype::f16: return f(float16{});
-    default: return f(double{});
-  }
-}
-/// The same for types that are computed with: numbers of 16 bits have become floats before.
+namespace detail {
+/// What numbers of a type are computed in: float for those of 16 bits.
+template <Element T>
+using computed_element = std::conditional_t<is_half<T>, float, T>;
+constexpr dtype computed_type(dtype t) { return is_half_type(t) ? dtype::float32 : t; }
+}  // namespace detail
+
+/// visit_element for types that are computed with: numbers of 16 bits have become floats before.
 template <class F>
 constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
   switch (t) {
@@ -120,6 +114,13 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
     case dtype::f16: throw "drx: a kernel computes with numbers of 16 bits";
     default: return f(double{});
   }
+}
+/// Calls f with a value of the C++ type that t stands for.
+template <class F>
+constexpr decltype(auto) visit_element(dtype t, F&& f) {
+  if (t == dtype::bf16) return f(bfloat16{});
+  if (t == dtype::f16) return f(float16{});
+  return visit_dtype(t, f);
 }
 
 /// A value that no number is less than: minus infinity, unless T has none or the compiler was told that there is none

@@ -36,17 +36,19 @@ struct tensor {
 inline tensor to_floats(const tensor& x) {
   if (!is_half_type(x.type.type)) return x;
   tensor y(x.type.with_type(dtype::float32));
-  for (std::int64_t i = 0; i < x.size(); ++i)
-    y.data<float>()[i] = x.type.type == dtype::bf16 ? x.data<bfloat16>()[i] : x.data<float16>()[i];
+  visit_element(x.type.type, [&]<class H>(H) {
+    if constexpr (is_half<H>)
+      for (std::int64_t i = 0; i < x.size(); ++i) y.data<float>()[i] = x.data<H>()[i];
+  });
   return y;
 }
 /// Floats rounded to a type of 16 bits.
 inline tensor to_halves(const tensor& x, dtype half) {
   tensor y(x.type.with_type(half));
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (half == dtype::bf16) y.data<bfloat16>()[i] = bfloat16(x.data<float>()[i]);
-    if (half == dtype::f16) y.data<float16>()[i] = float16(x.data<float>()[i]);
-  }
+  visit_element(half, [&]<class H>(H) {
+    if constexpr (is_half<H>)
+      for (std::int64_t i = 0; i < x.size(); ++i) y.data<H>()[i] = H(x.data<float>()[i]);
+  });
   return y;
 }
 

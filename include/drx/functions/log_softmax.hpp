@@ -23,6 +23,14 @@ template <int Axis, class A>
 constexpr auto offset(const A& x) {
   return stop_gradient(keep_axis<A, Axis>(max<Axis>(x)));
 }
+/// The largest element along the axis, which is dropped, or 0 where it is not finite: infinity minus itself would be
+/// NaN.
+template <int Axis, class A>
+constexpr auto finite_largest(const A& x) {
+  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
+  const auto largest = stop_gradient(max<Axis>(x));
+  return where(abs(largest) <= most, largest, 0);
+}
 }  // namespace detail
 
 // clang-format off
@@ -41,9 +49,7 @@ constexpr A softmax(const A& x) {
 /// log(sum(exp(x))) along an axis, by default the last. If all elements are -inf it is -inf, with derivatives 0.
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
 constexpr auto logsumexp(const A& x) {
-  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
-  const auto largest = stop_gradient(max<Axis>(x));
-  const auto offset = where(abs(largest) <= most, largest, 0);  // infinity minus itself would be NaN
+  const auto offset = detail::finite_largest<Axis>(x);
   return log(sum<Axis>(exp(x - detail::keep_axis<A, Axis>(offset)))) + offset;
 }
 

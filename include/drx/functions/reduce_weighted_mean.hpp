@@ -47,9 +47,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<W> weights(w);
   tracing_builder& b = detail::common_tape(refs, weights);
-  const auto computed = [](dtype t) { return is_half_type(t) ? dtype::float32 : t; };
   int weight = weights.on(b)[0];
-  weight = emit::cast_of_members(b, weight, computed(b.type(weight).type));
+  weight = emit::cast_of_members(b, weight, detail::computed_type(b.type(weight).type));
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
   const int divisor =
@@ -60,7 +59,7 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
     constexpr leaf_types<R> types;
     vec<int> out;
     for (int i = 0; i < leaf_count<R>; ++i) {
-      const dtype of = computed(types[i].type);
+      const dtype of = detail::computed_type(types[i].type);
       const int factor = emit::broadcast_to(r, emit::cast(r, in.back(), of), types[i].shape);
       out.push_back(emit::mul(r, factor, emit::cast(r, in[i], of)));
     }

@@ -118,34 +118,24 @@ constexpr auto norm_misuse() {
 /// infinite.
 template <int... Axes, class A> requires detail::Measurable<A, Axes...>
 constexpr auto norm(const A& x) {
-  using T = typename A::value_type;
-  if constexpr (is_half<T>) {
-    return cast<T>(norm<Axes...>(cast<float>(x)));
-  } else {
-    return sqrt(sum<Axes...>(x * x));
-  }
+  return detail::rounded_once([](const auto& y) { return sqrt(sum<Axes...>(y * y)); }, x);
 }
 /// The mean of the squared differences from the mean, over the given axes or all of them; integers give double.
 /// Options, in any order: ddof<k>, which divides by n - k; keepdims.  var<0>(x), var<0>(x, ddof<1>, keepdims)
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
 constexpr auto var(const A& x, const O&... options) {
-  using T = typename A::value_type;
-  if constexpr (is_half<T>) {
-    return cast<T>(var<Axes...>(cast<float>(x), options...));
-  } else {
-    using S = detail::spread<A, O...>;
-    return S::template shaped<Axes...>(S::template variance<Axes...>(x));
-  }
+  (static_cast<void>(options), ...);  // (their types say all)
+  return detail::rounded_once(
+      []<class C>(const C& y) {
+        using S = detail::spread<C, O...>;
+        return S::template shaped<Axes...>(S::template variance<Axes...>(y));
+      },
+      x);
 }
 /// The standard deviation: the square root of var, with its options. If all elements are equal its derivative is 0.
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
 constexpr auto stddev(const A& x, const O&... options) {
-  using T = typename A::value_type;
-  if constexpr (is_half<T>) {
-    return cast<T>(stddev<Axes...>(cast<float>(x), options...));
-  } else {
-    return sqrt(var<Axes...>(x, options...));
-  }
+  return detail::rounded_once([&](const auto& y) { return sqrt(var<Axes...>(y, options...)); }, x);
 }
 
 // Reductions that keep their axes, with extent 1.

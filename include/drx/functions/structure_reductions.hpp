@@ -139,7 +139,7 @@ constexpr auto mean(const X& x) {
     return detail::over_batch([](const auto& leaf) { return drx::mean<0>(leaf); }, x);
   } else {
     using T = mean_element<typename detail::leaf_t<X, 0>::value_type>;
-    using C = std::conditional_t<is_half<T>, float, T>;
+    using C = detail::computed_element<T>;
     constexpr auto n = static_cast<double>(detail::element_count<X>);
     return drx::cast<T>(detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<C>(leaf)) + ...); }, x) * static_cast<C>(1 / n));
   }

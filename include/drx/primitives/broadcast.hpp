@@ -60,7 +60,7 @@ inline constexpr primitive broadcast{.name = "broadcast",
                                      .evaluate = rules::broadcast::evaluate,
                                      .share = rules::broadcast::share,
                                      .known = rules::known::handed_on,
-                                     .moves = true};
+                                     .takes_halves = true};
 /// The number of members of a placement.
 inline constexpr primitive members{.name = "members",
                                    .type = rules::members::type,

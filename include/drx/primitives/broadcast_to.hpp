@@ -92,7 +92,7 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .lanes = rules::broadcast_to::lanes,
                                         .split = rules::broadcast_to::split,
                                         .role = role::virtual_,
-                                        .moves = true};
+                                        .takes_halves = true};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }  // namespace prim
 namespace emit {

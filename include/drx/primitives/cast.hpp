@@ -114,7 +114,7 @@ inline constexpr primitive cast{.name = "cast",
                                 .split = rules::split::by_element,
                                 .role = role::fused,
                                 .pointwise = true,
-                                .moves = true};
+                                .takes_halves = true};
 constexpr const primitive* rules::cast::prim_ptr() { return &prim::cast; }
 inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .type = rules::stop_gradient::type,
@@ -127,7 +127,7 @@ inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .split = rules::split::by_element,
                                          .role = role::alias,
                                          .pointwise = true,
-                                         .moves = true};
+                                         .takes_halves = true};
 }  // namespace prim
 
 namespace emit {
@@ -155,6 +155,18 @@ template <Element T, class A>
 constexpr auto cast(const A& x) {
   return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
 }
+namespace detail {
+/// f(x...), computed in float if x are of 16 bits, and rounded to these at the end alone.
+template <class F, class A, class... B>
+constexpr auto rounded_once(const F& f, const A& a, const B&... b) {
+  using T = typename A::value_type;
+  if constexpr (is_half<T>) {
+    return cast<T>(f(cast<float>(a), cast<float>(b)...));
+  } else {
+    return f(a, b...);
+  }
+}
+}  // namespace detail
 /// x, with derivative 0.
 template <class A>
   requires(Array<A>)

@@ -182,7 +182,7 @@ struct ppermute : psum {
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct all_to_all : psum {
-  static constexpr bool moves = true;
+  static constexpr bool takes_halves = true;
   static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
     return {emit::first_axes_exchanged(s.b, have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n)), true};
   }
@@ -222,7 +222,7 @@ inline constexpr primitive all_gather{.name = "all_gather",
                                       .print = rules::all_gather::print,
                                       .evaluate = rules::all_gather::evaluate,
                                       .known = rules::known::handed_on,
-                                      .moves = true};
+                                      .takes_halves = true};
 inline constexpr primitive ppermute{.name = "ppermute",
                                     .type = rules::ppermute::type,
                                     .jvp = rules::ppermute::jvp,
@@ -232,7 +232,7 @@ inline constexpr primitive ppermute{.name = "ppermute",
                                     .print = rules::ppermute::print,
                                     .evaluate = rules::ppermute::evaluate,
                                     .known = rules::known::sums,
-                                    .moves = true};
+                                    .takes_halves = true};
 inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,

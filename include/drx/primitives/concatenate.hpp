@@ -91,7 +91,7 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .lanes = rules::lanes::same,
                                        .split = rules::split::but_along<rules::concatenate>,
                                        .role = role::rearranged,
-                                       .moves = true};
+                                       .takes_halves = true};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {

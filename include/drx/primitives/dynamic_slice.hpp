@@ -190,7 +190,7 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .known = rules::known::handed_on,
                                          .lanes = rules::lanes::same_places<1>,
                                          .split = rules::split::along_batch<rules::dynamic_slice>,
-                                         .moves = true};
+                                         .takes_halves = true};
 inline constexpr primitive update_slice{.name = "update_slice",
                                         .type = rules::update_slice::type,
                                         .jvp = rules::update_slice::jvp,
@@ -203,7 +203,7 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .lanes = rules::lanes::same_places<2>,
                                         .split = rules::split::along_batch<rules::update_slice>,
                                         .in_place = true,
-                                        .moves = true};
+                                        .takes_halves = true};
 }  // namespace prim
 namespace emit {
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {

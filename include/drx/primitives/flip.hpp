@@ -66,7 +66,7 @@ inline constexpr primitive flip{.name = "flip",
                                 .lanes = rules::lanes::same,
                                 .split = rules::flip::split,
                                 .role = role::rearranged,
-                                .moves = true};
+                                .takes_halves = true};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }  // namespace prim
 namespace emit {

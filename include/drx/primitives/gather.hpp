@@ -97,7 +97,7 @@ inline constexpr primitive distribute{.name = "distribute",
                                       .share = rules::distribute::share,
                                       .members = rules::distribute::members,
                                       .known = rules::known::handed_on,
-                                      .moves = true};
+                                      .takes_halves = true};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,
@@ -108,7 +108,7 @@ inline constexpr primitive gather{.name = "gather",
                                   .fold = fold::gather,
                                   .members = rules::gather::members,
                                   .known = rules::known::handed_on,
-                                  .moves = true};
+                                  .takes_halves = true};
 }  // namespace prim
 
 namespace emit {

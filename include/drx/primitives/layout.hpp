@@ -144,7 +144,7 @@ inline constexpr primitive reshape{.name = "reshape",
                                    .lanes = rules::reshape::lanes,
                                    .split = rules::reshape::split,
                                    .role = role::alias,
-                                   .moves = true};
+                                   .takes_halves = true};
 inline constexpr primitive transpose{.name = "transpose",
                                      .type = rules::transpose::type,
                                      .jvp = rules::broadcast_to::jvp,
@@ -156,7 +156,7 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .known = rules::known::handed_on,
                                      .lanes = rules::transpose::lanes,
                                      .split = rules::transpose::split,
-                                     .moves = true};
+                                     .takes_halves = true};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }  // namespace prim

@@ -91,7 +91,7 @@ constexpr primitive exchange_primitive(const char* name, drx::fold how) {
           .fold = how,
           .members = Rules::members,
           .known = Rules::known,
-          .moves = true};
+          .takes_halves = true};
 }
 inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
 inline constexpr primitive member_transpose =

@@ -114,7 +114,7 @@ inline constexpr primitive pad{.name = "pad",
                                .lanes = rules::pad::lanes,
                                .split = rules::pad::split,
                                .role = role::rearranged,
-                               .moves = true};
+                               .takes_halves = true};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,

@@ -60,7 +60,7 @@ struct sum_of_halves : reduce_sum {
     if (s.type(s.e.results[0]).type == dtype::f16) sum.finite = false;
     return {sum};
   }
-  static constexpr bool moves = true;  // (what the rule of entries that compute would not leave alone)
+  static constexpr bool takes_halves = true;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_half_type(t.operands[0].type), "sum_of_halves: not of 16 bits");
     return reduce::type(t);
@@ -156,7 +156,7 @@ constexpr primitive over_members(const char* name, drx::fold how = drx::fold::no
               .evaluate = Rules::evaluate,
               .fold = how,
               .known = Rules::known};
-  if constexpr (requires { Rules::moves; }) p.moves = Rules::moves;
+  if constexpr (requires { Rules::takes_halves; }) p.takes_halves = Rules::takes_halves;
   if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
   return p;
 }

@@ -291,11 +291,12 @@ template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto mean(const A& x) {
   using T = mean_element<typename A::value_type>;
   constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
-  if constexpr (is_half<T>) {
-    return cast<T>(mean<Axes...>(cast<float>(x)));
-  } else {
-    return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
-  }
+  return detail::rounded_once(
+      [](const auto& y) {
+        using C = detail::computed_element<T>;
+        return sum<Axes...>(cast<C>(y)) * static_cast<C>(1 / n);
+      },
+      x);
 }
 template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
 Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map

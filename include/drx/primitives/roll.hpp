@@ -75,7 +75,7 @@ inline constexpr primitive roll{.name = "roll",
                                 .lanes = rules::lanes::same,
                                 .split = rules::split::but_along<rules::roll>,
                                 .role = role::rearranged,
-                                .moves = true};
+                                .takes_halves = true};
 }  // namespace prim
 namespace emit {
 /// By any number of places.

@@ -79,7 +79,7 @@ inline constexpr primitive shard_gather{.name = "shard_gather",
                                         .evaluate = rules::shard_gather::evaluate,
                                         .fold = fold::shards,
                                         .known = rules::known::sums,
-                                        .moves = true};
+                                        .takes_halves = true};
 }  // namespace prim
 namespace emit {
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {

@@ -128,7 +128,7 @@ inline constexpr primitive slice{.name = "slice",
                                  .lanes = rules::slice::lanes,
                                  .split = rules::slice::split,
                                  .role = role::rearranged,
-                                 .moves = true};
+                                 .takes_halves = true};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,

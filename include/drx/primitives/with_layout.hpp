@@ -71,7 +71,7 @@ inline constexpr primitive with_layout{.name = "with_layout",
                                        .evaluate = rules::with_layout::evaluate,
                                        .known = rules::known::handed_on,
                                        .split = rules::with_layout::split,
-                                       .moves = true};
+                                       .takes_halves = true};
 }
 
 namespace emit {

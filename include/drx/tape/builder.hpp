@@ -24,7 +24,7 @@ class builder {
   /// Records an entry and returns its results. An equal entry is shared; an identity is simplified away.
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                          vec<tape> regions = {}) {
-    if (halves_ && !prim.moves && regions.empty() && has_halves(operands))
+    if (halves_ && !prim.takes_halves && regions.empty() && has_halves(operands))
       return emit::in_float(*this, prim, operands, attrs);
     if (regions.empty() && prim.simplify) {
       const int known = prim.simplify(*this, operands, attrs);

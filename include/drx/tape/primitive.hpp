@@ -161,8 +161,10 @@ struct primitive {
   bool elementwise = false;  // there is a row for it (primitives/elementwise.hpp)
   bool pointwise = false;    // result[i] depends on operand[i] only, all of one shape
   bool in_place =
-      false;           // its kernel may write the result over operand 0, of which it reads nothing else than it writes
-  bool moves = false;  // it copies elements and computes nothing with them: those of 16 bits stay as they are
+      false;  // its kernel may write the result over operand 0, of which it reads nothing else than it writes
+  /// Its rules take numbers of 16 bits as they are: it copies elements, or rounds what it computes with them itself.
+  /// For others they are cast to float, and the results back.
+  bool takes_halves = false;
 };
 
 constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }

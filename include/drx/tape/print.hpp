@@ -11,11 +11,16 @@ namespace drx {
 inline std::string show(const abstract_value& v) {
   std::string s = name_of(v.type);
   if (v.shape.rank > 0) {
-    s += '[';
-    for (int i = 0; i < v.shape.rank; ++i) s += (i ? "," : "") + std::to_string(v.shape[i]);
+    for (int i = 0; i < v.shape.rank; ++i) {  // (appended: of "," + std::to_string(...) g++ 12 warns, -Wrestrict)
+      s += i ? ',' : '[';
+      s += std::to_string(v.shape[i]);
+    }
     s += ']';
   }
-  for (int i = v.depth - 1; i >= 0; --i) s += "@" + std::string(v.placements[i]->name);
+  for (int i = v.depth - 1; i >= 0; --i) {
+    s += '@';
+    s += v.placements[i]->name;
+  }
   return s;
 }
 
