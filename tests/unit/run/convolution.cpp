@@ -3,6 +3,8 @@
 
 #include "harness/run.hpp"
 
+#include <limits>
+
 using drx::array;
 using drx::program;
 
@@ -29,6 +31,26 @@ constexpr auto dilated_conv = [](auto x, auto w) {
 constexpr auto spread_conv = [](auto x, auto w) {
   return drx::conv1d<drx::input_dilations<3>, drx::strides<2>, drx::padding<3>, drx::dilations<2>>(x, w);
 };
+template <class... Options>
+struct conv1_with {
+  constexpr auto operator()(auto x, auto w) const { return drx::conv1d<Options...>(x, w); }
+};
+template <class... Options>
+struct conv2_with {
+  constexpr auto operator()(auto x, auto w) const { return drx::conv2d<Options...>(x, w); }
+};
+/// Compares a convolution from one channel to one, and its derivatives, with plain evaluation.
+template <class Convolution, class Image, class Kernel>
+void check_one_channel() {
+  static constexpr with_slopes<Convolution> both{};
+  harness::check_run<program<both, Image, Kernel>>({}, {0});
+}
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr auto infinite_ends = [](auto x) {
+  constexpr array<float, 3, 3, 1, 1> w{infinity, 1, infinity, 1, 1, 1, -infinity, 1, -infinity};
+  return drx::conv2d<drx::same>(x, drx::constant(w));
+};
+constexpr with_slopes<decltype(infinite_ends)> infinite;
 constexpr auto both_pools = [](auto x) {
   const auto mean = drx::avg_pool<drx::window<3, 2>, drx::strides<2, 2>, drx::same>(x);
   return mean + drx::max_pool<drx::window<2, 2>, drx::strides<2, 2>, drx::same>(x);
@@ -50,6 +72,40 @@ TEST_CASE("convolutions: channels that fill vectors, or parts of them") {
   harness::check_run<program<strided, array<double, 6, 7, 5>, array<double, 3, 2, 5, 4>>>({}, {0});
   harness::check_run<program<dilated, array<double, 2, 4, 8, 9>, array<double, 2, 3, 9, 6>>>({}, {0});
   harness::check_run<program<spread, array<float, 2, 6, 2>, array<float, 4, 2, 1>>>({}, {0});
+}
+
+TEST_CASE("one channel: signals of widths around those of vectors") {
+  check_one_channel<conv1_with<drx::same>, array<float, 3, 1, 1>, array<float, 3, 1, 1>>();
+  check_one_channel<conv1_with<drx::same>, array<float, 2, 5, 1>, array<float, 4, 1, 1>>();
+  check_one_channel<conv1_with<>, array<double, 2, 16, 1>, array<double, 5, 1, 1>>();
+  check_one_channel<conv1_with<drx::same>, array<float, 2, 16, 1>, array<float, 3, 1, 1>>();
+  check_one_channel<conv1_with<drx::padding<9, 2>>, array<float, 2, 17, 1>, array<float, 7, 1, 1>>();
+  check_one_channel<conv1_with<drx::padding<3, 30>, drx::dilations<4>>, array<double, 1, 33, 1>,
+                    array<double, 5, 1, 1>>();
+  check_one_channel<conv1_with<drx::padding<40>, drx::dilations<3>>, array<float, 1, 64, 1>, array<float, 11, 1, 1>>();
+  check_one_channel<conv1_with<drx::padding<1, 0>>, array<float, 2, 405, 1>, array<float, 2, 1, 1>>();
+}
+
+TEST_CASE("one channel: images") {
+  check_one_channel<conv2_with<drx::same>, array<float, 2, 6, 5, 1>, array<float, 3, 3, 1, 1>>();
+  check_one_channel<conv2_with<drx::same>, array<double, 2, 9, 17, 1>, array<double, 5, 3, 1, 1>>();
+  check_one_channel<conv2_with<>, array<float, 2, 12, 64, 1>, array<float, 7, 1, 1, 1>>();
+  check_one_channel<conv2_with<>, array<float, 2, 5, 64, 1>, array<float, 1, 7, 1, 1>>();
+  check_one_channel<conv2_with<drx::strides<2, 1>, drx::padding<2, 1>, drx::padding<0, 3>>, array<float, 2, 9, 33, 1>,
+                    array<float, 3, 4, 1, 1>>();
+  check_one_channel<conv2_with<drx::strides<3, 1>, drx::dilations<2, 5>, drx::padding<1>, drx::padding<7, 4>>,
+                    array<double, 1, 11, 16, 1>, array<double, 2, 4, 1, 1>>();
+  check_one_channel<conv2_with<drx::same>, array<float, 1, 3, 150, 1>, array<float, 3, 5, 1, 1>>();
+  check_one_channel<conv2_with<drx::strides<1, 2>>, array<float, 1, 4, 21, 1>, array<float, 2, 3, 1, 1>>();
+}
+
+TEST_CASE("one channel: columns") {
+  check_one_channel<conv2_with<drx::padding<2, 1>, drx::padding<0>>, array<float, 2, 35, 1, 1>,
+                    array<float, 4, 1, 1, 1>>();
+}
+
+TEST_CASE("one channel: a tap that meets padding adds nothing, whatever it is") {
+  harness::check_run<program<infinite, array<float, 2, 6, 37, 1>>>({}, {0});
 }
 
 TEST_CASE("convolutions of integers") {

@@ -24,6 +24,7 @@ namespace drx::run {
 struct axis {
   int in = 1, out = 1, taps = 1, stride = 1, low = 0, input_dilation = 1, kernel_dilation = 1;
 
+  constexpr bool operator==(const axis&) const = default;
   constexpr int place(int o, int k) const { return o * stride + k * kernel_dilation - low; }
   /// The input that output o meets at tap k, or -1.
   constexpr int input(int o, int k) const {

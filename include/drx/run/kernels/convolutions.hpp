@@ -4,6 +4,7 @@
 
 #include <drx/run/kernels/convolution_loops.hpp>
 #include <drx/run/kernels/kernel.hpp>
+#include <drx/run/kernels/one_channel.hpp>
 
 #include <cstring>
 
@@ -61,13 +62,13 @@ struct kernel<C, E, &prim::convolution> {
       constexpr int result = C::result(E, 0);
       std::memset(elements<T, C, result>(f), 0, static_cast<std::size_t>(C::bytes(result)));
     } else if constexpr (c::result == c::role::y) {
-      using run = convolution<T, typename c::forward, c::ci, c::co>;
+      using run = convolution_of<T, typename c::forward, c::ci, c::co>;
       for (std::int64_t n = 0; n < c::batches * c::examples; ++n)
         run::template forward<false>(elements<const T, C, c::x>(f) + n * c::image,
                                      elements<const T, C, c::w>(f) + n / c::examples * c::kernel,
                                      elements<T, C, c::y>(f) + n * c::response);
     } else if constexpr (c::result == c::role::x) {
-      using run = convolution<T, typename c::backward, c::co, c::ci>;
+      using run = convolution_of<T, typename c::backward, c::co, c::ci>;
       T* turned = reinterpret_cast<T*>(scratch<C, E>(f));
       for (std::int64_t b = 0; b < c::batches; ++b) {
         const T* w = elements<const T, C, c::w>(f) + b * c::kernel;
@@ -79,7 +80,7 @@ struct kernel<C, E, &prim::convolution> {
                                       elements<T, C, c::x>(f) + n * c::image);
       }
     } else {
-      using run = convolution<T, typename c::forward, c::ci, c::co>;
+      using run = convolution_of<T, typename c::forward, c::ci, c::co>;
       T* w = elements<T, C, c::w>(f);
       std::memset(w, 0, static_cast<std::size_t>(C::bytes(c::w)));
       for (std::int64_t b = 0; b < c::batches; ++b)
