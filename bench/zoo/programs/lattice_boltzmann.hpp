@@ -10,8 +10,7 @@ using field = array<float, 64, 64>;
 using parts = array<float, 9, 64, 64>;  // of the fluid, by direction
 
 constexpr array<float, 9> east{0, 1, 0, -1, 0, 1, -1, -1, 1}, north{0, 0, 1, 0, -1, 1, 1, -1, -1};
-constexpr array<float, 9> share{4 / 9.f,  1 / 9.f,  1 / 9.f,  1 / 9.f, 1 / 9.f,
-                                1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f};
+constexpr array<float, 9> share{4 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 9.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f};
 
 inline constexpr auto collide = [](auto f, auto rate) {
   auto along = [](auto v) { return drx::reshape<9, 1, 1>(v); };
@@ -24,7 +23,8 @@ inline constexpr auto collide = [](auto f, auto rate) {
 };
 inline constexpr auto stream = [](auto f) {
   using drx::index, drx::roll;
-  auto e = roll<1, 0>(index<1>(f)), n = roll<1, 1>(index<2>(f)), w = roll<-1, 0>(index<3>(f)), s = roll<-1, 1>(index<4>(f));
+  auto e = roll<1, 0>(index<1>(f)), n = roll<1, 1>(index<2>(f)), w = roll<-1, 0>(index<3>(f)),
+       s = roll<-1, 1>(index<4>(f));
   auto ne = roll<1, 0>(roll<1, 1>(index<5>(f))), nw = roll<-1, 0>(roll<1, 1>(index<6>(f)));
   auto sw = roll<-1, 0>(roll<-1, 1>(index<7>(f))), se = roll<1, 0>(roll<-1, 1>(index<8>(f)));
   return drx::stack(index<0>(f), e, n, w, s, ne, nw, sw, se);

@@ -23,7 +23,8 @@ inline constexpr auto error = [](auto net, auto seen) {  // a network with long 
     auto lost = drx::mean(drx::softmax_cross_entropy(drx::matmul(next, last), drx::index<1>(letters)));
     return std::pair{std::pair{next, memory}, lost};
   };
-  auto pairs = drx::stack<1>(drx::transpose(slice<all, range<0, 32>>(seen)), drx::transpose(slice<all, range<1, 33>>(seen)));
+  auto pairs =
+      drx::stack<1>(drx::transpose(slice<all, range<0, 32>>(seen)), drx::transpose(slice<all, range<1, 33>>(seen)));
   auto zero = drx::zeros<array<float, 8, 48>>();
   return drx::mean(std::get<1>(drx::scan(step, std::pair{zero, zero}, pairs)));
 };

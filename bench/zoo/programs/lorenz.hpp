@@ -36,6 +36,6 @@ inline constexpr auto all = [](auto start, auto keys, auto observed) {
   auto [means, errors] = drx::map(filter, drx::broadcast<cycles>(start), keys, observed);
   return std::pair{drx::reduce_mean(means), drx::reduce_mean(errors)};
 };
-using Program = drx::program<all, states, drx::placed<std::int64_t, cycles>,
-                             drx::placed<drx::array<float, 10, 20>, cycles>>;
+using Program =
+    drx::program<all, states, drx::placed<std::int64_t, cycles>, drx::placed<drx::array<float, 10, 20>, cycles>>;
 }  // namespace lorenz

@@ -22,7 +22,7 @@ inline constexpr auto cost = [](auto weights, auto a, auto b, auto start) {  // 
 inline constexpr auto loss = [](auto weights, auto a, auto b, auto starts) {
   return drx::reduce_mean(drx::map(cost, drx::broadcast<plants>(weights), a, b, starts));
 };
-using Program = drx::program<drx::value_and_grad(loss), std::pair<drx::array<double, 4>, drx::array<double, 2>>,
-                             drx::placed<states, plants>, drx::placed<inputs, plants>,
-                             drx::placed<drx::array<double, 4>, plants>>;
+using Program =
+    drx::program<drx::value_and_grad(loss), std::pair<drx::array<double, 4>, drx::array<double, 2>>,
+                 drx::placed<states, plants>, drx::placed<inputs, plants>, drx::placed<drx::array<double, 4>, plants>>;
 }  // namespace lqr

@@ -7,9 +7,7 @@ using words = drx::array<float, 10, 200>;  // how likely each word is in each to
 
 inline constexpr auto shares = [](auto table, auto counts) {  // of the topics in a document: five multiplicative steps
   auto expected = [=](auto share) { return drx::matmul(share, table) + 1e-6f; };
-  auto step = [=](auto share) {
-    return share * drx::matmul(table, counts / expected(share)) / drx::sum(counts);
-  };
+  auto step = [=](auto share) { return share * drx::matmul(table, counts / expected(share)) / drx::sum(counts); };
   return drx::fori_loop<5>(drx::full<drx::array<float, 10>>(0.1f), step);
 };
 inline constexpr auto step = [](auto table, auto counts) {  // of expectation and maximisation

@@ -21,5 +21,6 @@ inline constexpr auto value = [](auto warmth, auto rewards, auto walls) {  // so
 inline constexpr auto worth = [](auto warmth, auto rewards, auto walls) {
   return drx::reduce_mean(drx::map(value, drx::broadcast<worlds>(warmth), rewards, walls));
 };
-using Program = drx::program<drx::value_and_grad<0, 1>(worth), float, drx::placed<grid, worlds>, drx::placed<grid, worlds>>;
+using Program =
+    drx::program<drx::value_and_grad<0, 1>(worth), float, drx::placed<grid, worlds>, drx::placed<grid, worlds>>;
 }  // namespace value_iteration

@@ -27,7 +27,8 @@ constexpr auto of_few_numbers = [](auto w, auto data, auto seed) {
   auto one = [](auto v, auto own, auto i) {
     auto [x, y] = own;
     auto off = drx::tanh(drx::dot(v, x)) - y;
-    return std::tuple{off * off, drx::normal<double, 2>(drx::fold_in(drx::random_key(i), 3)), drx::cast<int>(off > 0.5)};
+    return std::tuple{off * off, drx::normal<double, 2>(drx::fold_in(drx::random_key(i), 3)),
+                      drx::cast<int>(off > 0.5)};
   };
   auto each = drx::map(one, drx::broadcast<rows>(w), data, seed);
   auto loss = [=](auto v) {
@@ -51,7 +52,8 @@ TEST_CASE("members that fill more than a cache: the next block is fetched while 
 }
 TEST_CASE("members of a few numbers, of which there are very many, go in large blocks; others beside them do not") {
   using few = drx::array<double, 5>;
-  using P = drx::program<of_few_numbers, few, drx::placed<std::pair<few, double>, rows>, drx::placed<std::int64_t, rows>>;
+  using P =
+      drx::program<of_few_numbers, few, drx::placed<std::pair<few, double>, rows>, drx::placed<std::int64_t, rows>>;
   const std::string plan = show(drx::plan::staged_program<P>::tape_constant().thaw());
   CHECK(plan.find("blocks of 128, 32]") != std::string::npos);
   CHECK(plan.find("blocks of 32, 8]") != std::string::npos);

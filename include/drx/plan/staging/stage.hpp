@@ -16,7 +16,7 @@ namespace prim::rules {
 /// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
 /// over it already.
 struct stage {
-  static constexpr int blocks = 2;          // how many block sizes there are
+  static constexpr int blocks = 2;  // how many block sizes there are
   // Members of a leaf of the tree, where members go in blocks; and where they are so small that a block of 32 is a few
   // vectors, for whose chains a processor waits. Fewer members at the top have smaller leaves (members_in_block).
   static constexpr std::int64_t leaf = 32, large_leaf = 128;

@@ -19,7 +19,7 @@ struct top_stage_facts {
   const exchange_facts& exchanged;
   const frame_sizes& frames;
   int placement = 0, child = -1;  // its number; that of the placement that is nested in it, or -1
-  bool has_nested = false;  // whether there is a stage over members of these members
+  bool has_nested = false;        // whether there is a stage over members of these members
   /// Runs a task's leaves on a frame of its thread, and adds them to the list.
   void (*run_leaves)(frame& f, const frame& owner, node_list& list, const struct leaf_range& leaves) = nullptr;
   /// Runs one member, which is the rank's only one; its results stay where they were computed.
@@ -32,8 +32,8 @@ struct leaf_range {
   std::int64_t begin, end;
 };
 
-/// The number of members in a tree leaf of a stage, `most` if there are many of them: members at the top go in blocks if
-/// there are many. This depends on the members only, so that the tree is the same on any number of ranks (drx::place
+/// The number of members in a tree leaf of a stage, `most` if there are many of them: members at the top go in blocks
+/// if there are many. This depends on the members only, so that the tree is the same on any number of ranks (drx::place
 /// cuts between blocks).
 inline std::int64_t members_of_tree_leaf(const membership& m, int ranks, std::int64_t most) {
   if (m.chosen) return 1;  // (a rank without members of a subset has no list of places)
