@@ -35,10 +35,14 @@ constexpr bool is_stacked_product(const tape& body, const entry& e, const vec<bo
   return e.prim == &prim::matmul && !prim::rules::matmul::view(e).transposes_first && !depends[e.operands[1]] &&
          body.values[e.operands[0]].shape[0] <= machine::few_rows;
 }
+/// Whether a body has loops or branches.
+constexpr bool has_loops(const tape& body) {
+  return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
+}
 /// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
 /// which become matrix products, of small matrices, which leave vector units idle, or stacked. Members have the first
 /// `inputs` inputs of their own.
-constexpr bool can_batch_small(const tape& body, int inputs) {
+constexpr bool can_batch_small(const tape& body, int inputs, bool beside_loops = false) {
   const vec<bool> depends = depending(body, inputs);
   for (const entry& e : body.entries) {
     if (!e.prim->batch || e.prim == &prim::members) return false;
@@ -49,17 +53,14 @@ constexpr bool can_batch_small(const tape& body, int inputs) {
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
       if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
-                           (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix)))
+                           (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix) ||
+                           (beside_loops && std::max(x.size(), y.size()) <= machine::short_share)))
         return false;
     }
   }
   return true;
 }
 
-/// Whether a body has loops or branches.
-constexpr bool has_loops(const tape& body) {
-  return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
-}
 constexpr int entries_in_all(const tape& body) {
   int n = body.entries.size();
   for (const entry& e : body.entries)
@@ -86,7 +87,7 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
     const abstract_value& share = body.values[body.inputs[i]];
     if (share.depth > 0 || share.shape.size() > machine::short_share) return false;
   }
-  return can_batch_small(body, 1 + placed);
+  return can_batch_small(body, 1 + placed, has_loops(body));
 }
 
 /// The size of a block of members of `bytes` each, with elementwise functions of their numbers, of `number` bytes: as
