@@ -10,7 +10,7 @@
 #pragma once
 
 #include <drx/run/data/dealt.hpp>
-#include <drx/run/fused/loop.hpp>
+#include <drx/run/fused/conditions.hpp>
 #include <drx/run/packs/inlining.hpp>
 
 #include <cstring>
@@ -24,6 +24,7 @@ struct fused_elements {
   using C = typename Loop::code;
   using registers_type = typename Loop::registers_type;
   using pointers_type = typename Loop::pointers_type;
+  using conditions = fused_conditions<Loop>;
 
   /// Operand I of entry M, at column i of row r.
   template <class T, int M, int I, class Registers, class Pointers>
@@ -33,6 +34,8 @@ struct fused_elements {
       return detail::get<s.index>(registers);
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number);
+    } else if constexpr (requires { pointers.template condition<3 * M + I>(i); }) {
+      return pointers.template condition<3 * M + I>(i);
     } else if constexpr (Loop::written_out(s) || s.kind == detail::source_kind::tile) {
       return detail::get<3 * M + I>(pointers)[i];
     } else if constexpr (s.kind == detail::source_kind::position) {
@@ -122,8 +125,8 @@ struct fused_elements {
   struct begun_numbers {
     alignas(64) element_of<C, Loop::result(M)> elements[Loop::template when<M> == detail::half::ended ? N : 1];
   };
-  template <int... M, class Kept>
-  DRX_INLINE static void point_to_begun(pointers_type& pointers, const Kept& kept, std::int64_t at) {
+  template <int... M, class Pointers, class Kept>
+  DRX_INLINE static void point_to_begun(Pointers& pointers, const Kept& kept, std::int64_t at) {
     auto point = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
       if constexpr (Loop::template when<K> == detail::half::ended)
         detail::get<3 * K + Loop::begun>(pointers) = detail::get<K>(kept).elements + at;
@@ -156,32 +159,45 @@ struct fused_elements {
     });
     if constexpr (rest > 0) run_row<rest, M...>(out, pointers, 0, whole * size);
   }
+  /// Whether the conditions of N elements are to be copied yet.
+  template <std::int64_t N, class Pointers>
+  static constexpr bool needs_copies = std::is_same_v<Pointers, pointers_type> && conditions::template copied<N>;
   /// N elements of row r from `first` on; in halves, in chunks whose first halves' results stay in the first cache.
-  template <std::int64_t N, bool Halves, int... M>
-  DRX_INLINE static void run_chunk(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+  template <std::int64_t N, bool Halves, int... M, class Pointers>
+  DRX_INLINE static void run_chunk(std::byte* const* out, const Pointers& pointers, std::int64_t r,
                                    std::int64_t first) {
     if constexpr (!Halves) {
       run_elements<N, false, M...>(out, pointers, r, first);
+    } else if constexpr (needs_copies<N, Pointers>) {
+      conditions::template with_copies<N, M...>(out, pointers, r, first,
+                                                [&](const auto& with_copies) __attribute__((always_inline)) {
+                                                  run_chunk<N, Halves, M...>(out, with_copies, r, first);
+                                                });
     } else {
       detail::register_file<std::integer_sequence<int, M...>, begun_numbers<M, N>...> kept;
       begin_row<N, M...>(pointers, r, first, kept, 0);
-      pointers_type with_begun = pointers;
+      Pointers with_begun = pointers;
       with_begun.first = first;
       point_to_begun<M...>(with_begun, kept, 0);
       run_elements<N, true, M...>(out, with_begun, r, first);
     }
   }
   /// N elements of row r from `first` on.
-  template <std::int64_t N, bool Halves, int... M>
-  DRX_INLINE static void run_elements(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+  template <std::int64_t N, bool Halves, int... M, class Pointers>
+  DRX_INLINE static void run_elements(std::byte* const* out, const Pointers& pointers, std::int64_t r,
                                       std::int64_t first) {
-    if constexpr ((ranged<M> || ...)) {
+    if constexpr (needs_copies<N, Pointers>) {
+      conditions::template with_copies<N, M...>(out, pointers, r, first,
+                                                [&](const auto& with_copies) __attribute__((always_inline)) {
+                                                  run_elements<N, Halves, M...>(out, with_copies, r, first);
+                                                });
+    } else if constexpr ((ranged<M> || ...)) {
       run_ranged<N, Halves, M...>(out, pointers, r, first);
     } else {
       const auto run_one = [&](std::int64_t i) __attribute__((always_inline)) {
         registers_type registers;
         ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
-        (store<M>(out[M], registers, r * Loop::columns + i), ...);
+        (store<M>(out[M], pointers, registers, r, i), ...);
       };
       if constexpr (N <= 2 * machine::widest_vector) {
         DRX_INDEPENDENT_VECTORS
@@ -214,8 +230,8 @@ struct fused_elements {
   };
 
   /// N elements of row r from `first` on: fast, and again in exact forms if an operand was out of range.
-  template <std::int64_t N, bool Halves, int... M>
-  DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+  template <std::int64_t N, bool Halves, int... M, class Pointers>
+  DRX_INLINE static void run_ranged(std::byte* const* out, const Pointers& pointers, std::int64_t r,
                                     std::int64_t first) {
     detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
     auto copy_operand = [&]<int K>(std::integral_constant<int, K>, bool back) {
@@ -243,20 +259,23 @@ struct fused_elements {
       registers_type registers;
       ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
       (note(std::integral_constant<int, M>{}, registers, i), ...);
-      (store<M>(out[M], registers, r * Loop::columns + i), ...);
+      (store<M>(out[M], pointers, registers, r, i), ...);
     }
     if ((far4 | far8) == 0) return;
     (copy_operand(std::integral_constant<int, M>{}, true), ...);
     for (std::int64_t i = first; i < first + N; ++i) {
       registers_type registers;
       ((detail::get<M>(registers) = value<M, true>(registers, pointers, r, i)), ...);
-      (store<M>(out[M], registers, r * Loop::columns + i), ...);
+      (store<M>(out[M], pointers, registers, r, i), ...);
     }
   }
-  template <int M, class Registers>
-  DRX_INLINE static void store(std::byte* out, const Registers& registers, std::int64_t at) {
-    if constexpr (C::plan.stored[Loop::result(M)])
-      reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[at] = detail::get<M>(registers);
+  template <int M, class Pointers, class Registers>
+  DRX_INLINE static void store(std::byte* out, const Pointers& pointers, const Registers& registers, std::int64_t r,
+                               std::int64_t i) {
+    if constexpr (requires { pointers.template store_condition<M>(true, i); })
+      pointers.template store_condition<M>(detail::get<M>(registers), i);
+    else if constexpr (C::plan.stored[Loop::result(M)])
+      reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[r * Loop::columns + i] = detail::get<M>(registers);
   }
 
   /// Operand Q of segment S of row r, which is at `row`.
