@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace drx::run {
 
@@ -23,6 +25,17 @@ constexpr std::int64_t batch_element(const shape& own, const shape& all, int bat
     b /= all[axis];
   }
   return at;
+}
+inline constexpr std::int64_t found_together = 64;  // positions
+/// prim::indexing::position(i, Extent, Size) of `count` positions at once, in vectors.
+template <std::int64_t Extent, std::int64_t Size = 1, class I>
+inline void positions(const I* at, std::int64_t count, I* places) {
+  using wide = std::conditional_t<(Extent > std::numeric_limits<I>::max()), std::int64_t, I>;
+  constexpr wide extent = static_cast<wide>(Extent), last = static_cast<wide>(Extent - Size);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const wide i = at[k], from_front = i < 0 ? static_cast<wide>(i + extent) : i;
+    places[k] = static_cast<I>(from_front < 0 ? wide{0} : from_front > last ? last : from_front);
+  }
 }
 /// Copies the box `part` out of a larger array, or into one: rows of `width` elements, which are contiguous from axis
 /// Last on.
@@ -83,7 +96,20 @@ struct kernel<C, E, &prim::dynamic_slice> {
     constexpr std::int64_t n = detail::extents_between(B::part, 0, batch);
     constexpr std::int64_t from = detail::extents_between(B::whole, batch, B::rank),
                            to = detail::extents_between(B::part, batch, B::rank);
-    if constexpr (n * to > 0)
+    if constexpr (n > 1 && to == 1 && B::sized == 1 && detail::extents_between(B::starts, 0, batch) == n) {
+      using I = element_of<C, s>;  // single numbers
+      const I* at = elements<const I, C, s>(f);
+      for (std::int64_t first = 0; first < n; first += detail::found_together) {
+        const std::int64_t count = std::min(detail::found_together, n - first);
+        I places[detail::found_together];
+        detail::positions<B::whole[batch]>(at + first, count, places);
+        const T* p = elements<const T, C, x>(f);
+        T* q = elements<T, C, y>(f) + first;
+        for (std::int64_t k = 0; k < count; ++k)
+          q[k] = p[detail::batch_element(B::whole, B::part, batch, first + k) * from +
+                   static_cast<std::int64_t>(places[k]) * B::stride[batch]];
+      }
+    } else if constexpr (n * to > 0)
       for (std::int64_t b = 0; b < n; ++b) {
         const T* p = elements<const T, C, x>(f) + detail::batch_element(B::whole, B::part, batch, b) * from;
         const auto* at =
@@ -141,6 +167,9 @@ struct gathering {
   static constexpr shape all =
       prim::indexing::common_batch(prim::indexing::common_batch(whole, indices, batch), gathered, batch);
   static constexpr std::int64_t batches = extents_between(all, 0, batch);
+
+  using index_type = element_of<C, Indices>;
+  static constexpr std::int64_t together = std::clamp<std::int64_t>(any, 1, found_together);
   /// Calls f(element of the whole, gathered element), each the first of `behind` ones.
   template <class F>
   static void for_each(const element_of<C, Indices>* index, F f) {
@@ -150,9 +179,13 @@ struct gathering {
         const std::int64_t w = batch_element(whole, all, batch, b) * before,
                            g = batch_element(gathered, all, batch, b) * before;
         for (std::int64_t p = 0; p < before; ++p)
-          for (std::int64_t i = 0; i < any; ++i)
-            f(((w + p) * n + prim::indexing::position(static_cast<std::int64_t>(at[i]), n)) * behind,
-              ((g + p) * any + i) * behind);
+          for (std::int64_t first = 0; first < any; first += together) {
+            const std::int64_t count = std::min(together, any - first);
+            index_type places[together];
+            positions<n>(at + first, count, places);
+            for (std::int64_t k = 0; k < count; ++k)
+              f(((w + p) * n + static_cast<std::int64_t>(places[k])) * behind, ((g + p) * any + first + k) * behind);
+          }
       }
   }
   /// The same for call number `row` of these.

@@ -50,12 +50,12 @@ struct scattered_rows {
   /// that both have the same bits as the sum of two arrays.
   [[gnu::noinline]] static void run(const frame& f, std::byte* to, bool add) {
     T* whole = reinterpret_cast<T*>(to);
-    if (!add) {
-      std::memset(to, 0, static_cast<std::size_t>(C::bytes(array)));
-      for_each(f, [&](std::int64_t at, const T* update) { detail::add_row<width>(whole + at, update); });
-      return;
-    }
+    if (!add) return scatter(f, whole);
     T* totals = elements<T, C, array>(f);  // the first scatter's place, where nothing lies that the others read
+    if constexpr (meets_most) {
+      scatter(f, totals);
+      return detail::add_row<C::values[array].shape.size()>(whole, totals);
+    }
     rows_met met;
     for_each(f, [&](std::int64_t at, const T* update) {
       const auto [place, is_new] = met.place_of(at / width);
@@ -69,6 +69,12 @@ struct scattered_rows {
   }
 
  private:
+  /// Whether there are so few rows that most are met: then the whole array is added.
+  static constexpr bool meets_most = C::values[array].shape[0] <= 2 * most_rows;
+  static void scatter(const frame& f, T* to) {
+    std::memset(to, 0, static_cast<std::size_t>(C::bytes(array)));
+    for_each(f, [&](std::int64_t at, const T* update) { detail::add_row<width>(to + at, update); });
+  }
   /// Calls f(the row's first element, update) for each of the scatters' updates.
   template <class F>
   static void for_each(const frame& f, F visit) {
