@@ -122,3 +122,26 @@ TEST_CASE("loops that update their carry") {
   };
   check<f, of<float, 4, 5>, of<float, 5>>();
 }
+
+namespace {
+struct rows : drx::placement<rows> {};
+constexpr auto single_numbers = [](auto table, auto first, auto second) {
+  auto one = [](auto t, auto i, auto j) {
+    auto own = t * drx::cast<float>(i);
+    return std::tuple{drx::index(t, i - 4), drx::index(own, j - 9), drx::index(t, j + drx::cast<std::int64_t>(i)),
+                      drx::take(t, drx::stack(i, i - 6, i + 2)), drx::index(drx::reshape<7>(t), drx::cast<int>(j) % 7)};
+  };
+  auto slope = [=](auto t) {
+    auto of_member = [=](auto own, auto i, auto j) {
+      return drx::exp(drx::index(own, i - 4)) * drx::index(own, j - 9) + drx::index(own, j);
+    };
+    return drx::reduce_mean(drx::map(of_member, drx::broadcast<rows>(t), first, second));
+  };
+  return std::tuple{drx::map(one, drx::broadcast<rows>(table), first, second), drx::grad(slope)(table)};
+};
+}  // namespace
+
+TEST_CASE("single numbers at a position of each member, inside and outside of the array") {
+  using P = program<single_numbers, of<float, 7>, drx::placed<std::int32_t, rows>, drx::placed<std::int64_t, rows>>;
+  harness::check_run<P>({.below = 12}, {0, 1, 33, 71, 300, 16500});
+}

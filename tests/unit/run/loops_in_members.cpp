@@ -73,6 +73,20 @@ template <int Steps, int Numbers = 2>
 using LongRecurrence =
     drx::program<long_recurrence<Steps>, drx::array<double, Numbers>, drx::placed<drx::scalar<double>, runs>>;
 
+// A product larger than blocks take otherwise, beside a chain of short steps; and its derivative by what all share.
+constexpr auto chain = [](auto weights, auto data) {
+  auto of_member = [](auto w, auto x) {
+    auto scores = drx::matmul(x, w);
+    auto step = [=](auto a, auto own) {
+      return std::pair{drx::logsumexp<0>(drx::expand_dims<1>(a) + drx::slice<0, 6>(w)) + own, std::tuple{}};
+    };
+    return drx::logsumexp(std::get<0>(drx::scan(step, drx::index<0>(scores), drx::slice<1, 24>(scores))));
+  };
+  return drx::value_and_grad(
+      [=](auto w) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(w), data)); })(weights);
+};
+using Chain = drx::program<chain, drx::array<double, 20, 6>, drx::placed<drx::array<double, 24, 20>, runs>>;
+
 template <class P>
 std::string plan_of() {
   return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
@@ -84,6 +98,10 @@ TEST_CASE("loops that stop, with branches, in each member") {
   harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063});
 }
 TEST_CASE("loops whose results are kept") { harness::check_run<Walk>({}, {7, 271, 1063}); }
+TEST_CASE("a chain of short steps beside a larger product") {
+  harness::check_run<Chain>({}, {1, 70, 300});
+  CHECK(plan_of<Chain>().find("blocks of") != std::string::npos);
+}
 TEST_CASE("loops that begin with the member's number") {
   harness::check_run<ByNumber>({}, {5, 300});
   CHECK(plan_of<ByNumber>().find("blocks of 32") != std::string::npos);
