@@ -76,7 +76,7 @@ TEST_CASE("the gradient of a mean of losses is one stage, in which forward and b
   %3: f64 = members[clients]
   %4: f64 = max %3, %2
   %5: f64 = div %2, %4
-  %6: f64, %7: f64[4] = stage[clients: mean sum; blocks of 128, 32] %1, %0, %5 (%0: i64, %1: f64[4], %2: f64[4], %3: f64) {
+  %6: f64, %7: f64[4] = stage[clients: mean sum; blocks of 128, 32, 8] %1, %0, %5 (%0: i64, %1: f64[4], %2: f64[4], %3: f64) {
     %4: f64[4] = mul %2, %1
     %5: f64[4] = tanh %4
     %6: f64 = sum[0] %5

@@ -55,7 +55,7 @@ TEST_CASE("derivatives, and in maps") {
   using P = program<of_rows, table, drx::placed<square, clients>, drx::placed<words, clients>>;
   harness::check_run<P>({}, {37});
   const std::string plan = show(drx::plan::staged_program<P>::tape_constant().thaw());
-  CHECK(plan.find("blocks of 128, 32") != std::string::npos);
+  CHECK(plan.find("blocks of 128, 32, 8]") != std::string::npos);
   CHECK(plan.find("f64[128,5,2]") == std::string::npos);
   CHECK(plan.find("f64[32,5,2]") == std::string::npos);  // no table for each member of a block
 }

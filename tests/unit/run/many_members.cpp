@@ -55,7 +55,7 @@ TEST_CASE("members of a few numbers, of which there are very many, go in large b
   using P =
       drx::program<of_few_numbers, few, drx::placed<std::pair<few, double>, rows>, drx::placed<std::int64_t, rows>>;
   const std::string plan = show(drx::plan::staged_program<P>::tape_constant().thaw());
-  CHECK(plan.find("blocks of 128, 32]") != std::string::npos);
+  CHECK(plan.find("blocks of 128, 32, 8]") != std::string::npos);
   CHECK(plan.find("blocks of 32, 8]") != std::string::npos);
   harness::check_run<P>({}, {1, 100, 300, 16383, 16384, 16600});
 }

@@ -40,8 +40,8 @@ constexpr bool has_loops(const tape& body) {
   return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
 }
 /// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
-/// which become matrix products, of small matrices, which leave vector units idle, or stacked. Members have the first
-/// `inputs` inputs of their own.
+/// which become matrix products, of small matrices, which leave vector units idle, or stacked; or they stand beside
+/// loops, whose steps are chains of short loops in one member. Members have the first `inputs` inputs of their own.
 constexpr bool can_batch_small(const tape& body, int inputs, bool beside_loops = false) {
   const vec<bool> depends = depending(body, inputs);
   for (const entry& e : body.entries) {
@@ -52,9 +52,10 @@ constexpr bool can_batch_small(const tape& body, int inputs, bool beside_loops =
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+      const std::int64_t largest = std::max({x.size(), y.size(), body.values[e.results[0]].shape.size()});
       if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
                            (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix) ||
-                           (beside_loops && std::max(x.size(), y.size()) <= machine::short_share)))
+                           (beside_loops && largest <= machine::short_share)))
         return false;
     }
   }
@@ -279,7 +280,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   if (many && !has_loops(body) && fits_large_block(bytes) &&
       (fits_large_block(largest_computed(body)) ||
        largest_computed(block_body(body, stage, large)) <= machine::value_of_large_block))
-    return {large, leaf};
+    return {large, leaf, 8};
   if (outgrows(8, machine::first_cache) || (has_loops(body) && entries_in_all(body) > machine::long_body))
     return {leaf};
   return {leaf, 8};

@@ -16,7 +16,7 @@ namespace prim::rules {
 /// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
 /// over it already.
 struct stage {
-  static constexpr int blocks = 2;  // how many block sizes there are
+  static constexpr int blocks = 3;  // how many block sizes there are
   // Members of a leaf of the tree, where members go in blocks; and where they are so small that a block of 32 is a few
   // vectors, for whose chains a processor waits. Fewer members at the top have smaller leaves (members_in_block).
   static constexpr std::int64_t leaf = 32, large_leaf = 128;
@@ -31,8 +31,12 @@ struct stage {
     constexpr explicit view(int_list a) : placed(a.number(at_placed)), results(a.number(at_results)), ints(a) {
       if (a[at_members] != unsaid) members = a[at_members];
     }
-    /// The number of bodies for blocks, which are region 1, or regions 1 and 2.
-    [[nodiscard]] constexpr int block_bodies() const { return (ints[at_blocks] != 0) + (ints[at_blocks + 1] != 0); }
+    /// The number of bodies for blocks, which are the regions from 1 on.
+    [[nodiscard]] constexpr int block_bodies() const {
+      int n = 0;
+      while (n < blocks && ints[at_blocks + n] != 0) ++n;
+      return n;
+    }
     /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a
     /// body.
     [[nodiscard]] constexpr std::int64_t members_of_body(int region) const {

@@ -27,14 +27,17 @@ constexpr std::int64_t batch_element(const shape& own, const shape& all, int bat
   return at;
 }
 inline constexpr std::int64_t found_together = 64;  // positions
-/// prim::indexing::position(i, Extent, Size) of `count` positions at once, in vectors.
-template <std::int64_t Extent, std::int64_t Size = 1, class I>
-inline void positions(const I* at, std::int64_t count, I* places) {
-  using wide = std::conditional_t<(Extent > std::numeric_limits<I>::max()), std::int64_t, I>;
-  constexpr wide extent = static_cast<wide>(Extent), last = static_cast<wide>(Extent - Size);
+/// The type of places on an axis: the indices', if it is wide enough.
+template <std::int64_t Extent, class Index>
+using place_type = std::conditional_t<(Extent > std::numeric_limits<Index>::max()), std::int64_t, Index>;
+/// prim::indexing::position(i, Extent) of `count` positions at once, in vectors.
+template <std::int64_t Extent, class Index>
+inline void positions(const Index* at, std::int64_t count, place_type<Extent, Index>* places) {
+  using place = place_type<Extent, Index>;
+  constexpr place extent = static_cast<place>(Extent), last = static_cast<place>(Extent - 1);
   for (std::int64_t k = 0; k < count; ++k) {
-    const wide i = at[k], from_front = i < 0 ? static_cast<wide>(i + extent) : i;
-    places[k] = static_cast<I>(from_front < 0 ? wide{0} : from_front > last ? last : from_front);
+    const place i = at[k], from_front = i < 0 ? static_cast<place>(i + extent) : i;
+    places[k] = from_front < 0 ? place{0} : from_front > last ? last : from_front;
   }
 }
 /// Copies the box `part` out of a larger array, or into one: rows of `width` elements, which are contiguous from axis
@@ -98,12 +101,13 @@ struct kernel<C, E, &prim::dynamic_slice> {
                            to = detail::extents_between(B::part, batch, B::rank);
     if constexpr (n > 1 && to == 1 && B::sized == 1 && detail::extents_between(B::starts, 0, batch) == n) {
       using I = element_of<C, s>;  // single numbers
+      constexpr std::int64_t extent = B::whole[batch];
       const I* at = elements<const I, C, s>(f);
+      const T* p = elements<const T, C, x>(f);
       for (std::int64_t first = 0; first < n; first += detail::found_together) {
         const std::int64_t count = std::min(detail::found_together, n - first);
-        I places[detail::found_together];
-        detail::positions<B::whole[batch]>(at + first, count, places);
-        const T* p = elements<const T, C, x>(f);
+        detail::place_type<extent, I> places[detail::found_together];
+        detail::positions<extent>(at + first, count, places);
         T* q = elements<T, C, y>(f) + first;
         for (std::int64_t k = 0; k < count; ++k)
           q[k] = p[detail::batch_element(B::whole, B::part, batch, first + k) * from +
@@ -181,7 +185,7 @@ struct gathering {
         for (std::int64_t p = 0; p < before; ++p)
           for (std::int64_t first = 0; first < any; first += together) {
             const std::int64_t count = std::min(together, any - first);
-            index_type places[together];
+            place_type<n, index_type> places[together];
             positions<n>(at + first, count, places);
             for (std::int64_t k = 0; k < count; ++k)
               f(((w + p) * n + static_cast<std::int64_t>(places[k])) * behind, ((g + p) * any + first + k) * behind);

@@ -93,19 +93,15 @@ struct stage_tree_leaves {
         else
           members::template write_node<Body>(*own, node);
       };
-      std::int64_t size = 1;
-      if constexpr (Stage::has_blocks) {
-        constexpr std::int64_t first = Stage::template members_of_body<1>, second = Stage::template members_of_body<2>;
-        if (m.count - done >= first) {
-          size = first;
-          run(std::integral_constant<int, 1>{});
-        } else if (Stage::block_bodies > 1 && m.count - done >= second) {
-          size = second;
-          run(std::integral_constant<int, Stage::block_bodies>{});
-        } else {
-          run(std::integral_constant<int, 0>{});
-        }
-      } else {
+      std::int64_t size = 0;
+      unroll<Stage::block_bodies>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr std::int64_t block = Stage::template members_of_body<1 + K>;
+        if (size > 0 || m.count - done < block) return;
+        size = block;
+        run(std::integral_constant<int, 1 + K>{});
+      });
+      if (size == 0) {
+        size = 1;
         run(std::integral_constant<int, 0>{});
       }
       if (begun && Stage::has_monoid) nodes::combine(f, to, scratch);
@@ -119,9 +115,10 @@ struct stage_tree_leaves {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {
         bool one_step = m.count == 1;
-        if constexpr (Stage::has_blocks)
-          one_step = one_step || (Stage::turns == 1 && m.count == Stage::template members_of_body<1>) ||
-                     (Stage::block_bodies > 1 && m.count == Stage::template members_of_body<2>);
+        unroll<Stage::block_bodies>([&]<int K>(std::integral_constant<int, K>) {
+          if constexpr (K > 0 || Stage::turns == 1)
+            one_step = one_step || m.count == Stage::template members_of_body<1 + K>;
+        });
         if (one_step) {
           run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
           list.push_joined(node_joiner(f, nodes::facts));

@@ -54,18 +54,19 @@ struct scattered_rows {
     T* totals = elements<T, C, array>(f);  // the first scatter's place, where nothing lies that the others read
     if constexpr (meets_most) {
       scatter(f, totals);
-      return detail::add_row<C::values[array].shape.size()>(whole, totals);
+      detail::add_row<C::values[array].shape.size()>(whole, totals);
+    } else {
+      rows_met met;
+      for_each(f, [&](std::int64_t at, const T* update) {
+        const auto [place, is_new] = met.place_of(at / width);
+        if (is_new)
+          std::memcpy(totals + place * width, update, sizeof(T) * static_cast<std::size_t>(width));
+        else
+          detail::add_row<width>(totals + place * width, update);
+      });
+      for (int place = 0; place < met.count; ++place)
+        detail::add_row<width>(whole + met.rows[place] * width, totals + place * width);
     }
-    rows_met met;
-    for_each(f, [&](std::int64_t at, const T* update) {
-      const auto [place, is_new] = met.place_of(at / width);
-      if (is_new)
-        std::memcpy(totals + place * width, update, sizeof(T) * static_cast<std::size_t>(width));
-      else
-        detail::add_row<width>(totals + place * width, update);
-    });
-    for (int place = 0; place < met.count; ++place)
-      detail::add_row<width>(whole + met.rows[place] * width, totals + place * width);
   }
 
  private:
