@@ -6,7 +6,6 @@
 namespace lattice_boltzmann {
 struct flows : drx::placement<flows> {};
 using drx::array;
-using field = array<float, 64, 64>;
 using parts = array<float, 9, 64, 64>;  // of the fluid, by direction
 
 constexpr array<float, 9> east{0, 1, 0, -1, 0, 1, -1, -1, 1}, north{0, 0, 1, 0, -1, 1, 1, -1, -1};

@@ -6,7 +6,6 @@
 namespace lorenz {
 struct cycles : drx::placement<cycles> {};
 using states = drx::array<float, 16, 40>;  // an ensemble of Lorenz's 40 numbers on a circle
-using seen = drx::array<float, 20>;
 
 inline constexpr auto speed = [](auto x) {
   return (drx::roll<-1, 1>(x) - drx::roll<2, 1>(x)) * drx::roll<1, 1>(x) - x + 8;

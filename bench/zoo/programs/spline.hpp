@@ -6,7 +6,7 @@
 namespace spline {
 struct curves : drx::placement<curves> {};
 using knots = drx::array<double, 32>;
-using places = drx::array<double, 100>;
+using places = drx::placed<drx::array<double, 100>, curves>;
 
 inline constexpr auto bends = [](auto y) {  // second derivatives of a natural cubic spline: a tridiagonal system
   auto wanted = 6 * (drx::slice<2, 32>(y) - 2 * drx::slice<1, 31>(y) + drx::slice<0, 30>(y));
@@ -14,8 +14,8 @@ inline constexpr auto bends = [](auto y) {  // second derivatives of a natural c
   auto down = [](auto carry, auto d) {
     auto [c, before] = carry;
     auto pivot = 4 - c;
-    auto next = (d - before) / pivot;
-    return std::pair{std::pair{1 / pivot, next}, std::pair{1 / pivot, next}};
+    auto row = std::pair{1 / pivot, (d - before) / pivot};
+    return std::pair{row, row};
   };
   auto rows = drx::scan(down, std::pair{zero, zero}, wanted).second;
   auto up = [](auto after, auto row) {
@@ -37,5 +37,5 @@ inline constexpr auto all = [](auto y, auto x, auto wanted) {
   auto [errors, slopes] = drx::map(drx::value_and_grad(error), y, x, wanted);
   return std::pair{drx::reduce_mean(errors), slopes};
 };
-using Program = drx::program<all, drx::placed<knots, curves>, drx::placed<places, curves>, drx::placed<places, curves>>;
+using Program = drx::program<all, drx::placed<knots, curves>, places, places>;
 }  // namespace spline
