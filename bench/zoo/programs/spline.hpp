@@ -1,7 +1,7 @@
 #pragma once
 #include <drx/drx.hpp>
 
-#include <tuple>
+#include <utility>
 
 namespace spline {
 struct curves : drx::placement<curves> {};
@@ -12,14 +12,13 @@ inline constexpr auto bends = [](auto y) {  // second derivatives of a natural c
   auto wanted = 6 * (drx::slice<2, 32>(y) - 2 * drx::slice<1, 31>(y) + drx::slice<0, 30>(y));
   auto zero = drx::zeros<drx::scalar<double>>();
   auto down = [](auto carry, auto d) {
-    auto [c, before] = carry;
-    auto pivot = 4 - c;
-    auto row = std::pair{1 / pivot, (d - before) / pivot};
+    auto pivot = 4 - carry.first;
+    auto row = std::pair{1 / pivot, (d - carry.second) / pivot};
     return std::pair{row, row};
   };
   auto rows = drx::scan(down, std::pair{zero, zero}, wanted).second;
   auto up = [](auto after, auto row) {
-    auto m = std::get<1>(row) - std::get<0>(row) * after;
+    auto m = row.second - row.first * after;
     return std::pair{m, m};
   };
   auto flipped = std::pair{drx::flip<0>(rows.first), drx::flip<0>(rows.second)};
