@@ -7,6 +7,7 @@
 #include <drx/drx.hpp>
 
 #include <harness.hpp>
+#include <ranks.hpp>
 
 #include <memory>
 #include <string>
@@ -75,19 +76,8 @@ struct member_of {
 
 int main(int argc, char** argv) {
   drx::session s(argc, argv);
-  std::vector<std::string> words(argv, argv + argc);
-  if (!s.root()) {  // the root alone reports; other ranks do the same, so that they make as many calls
-    for (std::size_t i = 1; i < words.size(); ++i)
-      if (words[i].starts_with("--benchmark_out="))
-        words[i] = "--benchmark_out=/dev/null";
-      else if (words[i - 1] == "--data")
-        words[i] += "-of-rank-" + std::to_string(s.rank());
-    if (!std::freopen("/dev/null", "w", stdout)) return 1;
-  }
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  argc = static_cast<int>(arguments.size());
-  bench::suite suite(argc, arguments.data());
+  bench::arguments_of_rank arguments(argc, argv, s.rank());
+  bench::suite suite(arguments.count, arguments.values());
   member_of<250'000> small(s);
   small.add_to(suite, "1 MB", s.ranks(), 50);
   member_of<25'000'000> large(s);
