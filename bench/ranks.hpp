@@ -1,5 +1,5 @@
-// bench/ranks.hpp: a workload's sides on several ranks, of which the root alone reports. All must make as many calls, so
-// that each side says how many iterations a repetition has.
+// bench/ranks.hpp: a workload's sides on several ranks, of which the root alone reports. All must make as many calls,
+// so that each side says how many iterations a repetition has.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,8 @@
 
 namespace shallow_water::bench {
 
-inline constexpr sizes in_strips{.strips = strips, .rows = rows / strips, .columns = columns, .steps = steps, .readings = 0, .sweeps = 0};
+inline constexpr sizes in_strips{
+    .strips = strips, .rows = rows / strips, .columns = columns, .steps = steps, .readings = 0, .sweeps = 0};
 using strip_of_water = drx::array<double, 3, in_strips.rows, in_strips.columns>;
 using depths = drx::array<double, in_strips.rows, in_strips.columns>;
 

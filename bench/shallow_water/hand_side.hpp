@@ -1,5 +1,5 @@
-// bench/shallow_water/hand_side.hpp: the forecast by hand, with OpenMP: each evaluation of the slope is one pass over the
-// water, row by row, with what two rows have in common in buffers of a thread.
+// bench/shallow_water/hand_side.hpp: the forecast by hand, with OpenMP: each evaluation of the slope is one pass over
+// the water, row by row, with what two rows have in common in buffers of a thread.
 #pragma once
 
 #include <array>
@@ -94,7 +94,7 @@ class hand_side {
                    *head_n = n.of_head.data() + 8, *tu_s = s.of_turned_u.data() + 8, *tu_n = n.of_turned_u.data() + 8,
                    *tv_s = s.of_turned_v.data() + 8;
       const double *h0 = from[0].row(i), *u0 = from[1].row(i), *v0 = from[2].row(i);
-      double *__restrict h1 = to[0].row(i), *__restrict u1 = to[1].row(i), *__restrict v1 = to[2].row(i);
+      double* __restrict h1 = to[0].row(i), * __restrict u1 = to[1].row(i), * __restrict v1 = to[2].row(i);
       for (int j = 0; j < columns; ++j) {
         const double west = 0.5 * (h[j] + h[j - 1]) * u[j], east = 0.5 * (h[j + 1] + h[j]) * u[j + 1];
         h1[j] = h0[j] + scaled * (west - east + along_s[j] - along_n[j]);
