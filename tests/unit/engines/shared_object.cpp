@@ -123,17 +123,17 @@ TEST_CASE("what is wrong gets a code and a sentence, and the handle stays good")
   refused({request("finish"), {}}, "drx: a request with 0 blobs needs 1");
   refused({request("finish"), {bytes(3)}}, "drx: argument 0, leaf 0 has 3 bytes; 1 of f64 have 8");
   refused({request("everything"), {}}, "asked for is \"everything\"");
-  CHECK(drx::plan_json<Twice>()["stages"][0]["map"]["members_of_leaf"] == 32);  // which numbers of members become
+  CHECK(drx::plan_json<Twice>()["stages"][0]["map"]["members_of_leaf"] == 128);  // which numbers of members become
   other = request("root");
   other["stage"] = 0;
   other["partials"] = json::array();
-  for (const std::int64_t count : {INT64_MAX, INT64_MAX - 31, INT64_MIN, INT64_MIN + 1, std::int64_t{-1}}) {
+  for (const std::int64_t count : {INT64_MAX, INT64_MAX - 127, INT64_MIN, INT64_MIN + 1, std::int64_t{-1}}) {
     other["count"] = count;
     refused({other, {}}, "are not those of all " + std::to_string(count) + " members");
   }
   other["partials"] = {{{48, 0}}};
   other["count"] = INT64_MAX;
-  refused({other, {raw(1)}}, "are not those of all 9223372036854775807 members: they cover 9007199254740992 of them");
+  refused({other, {raw(1)}}, "are not those of all 9223372036854775807 members: they cover 36028797018963968 of them");
   for (const std::uint64_t count : {std::uint64_t{1} << 63, UINT64_MAX}) {
     other["count"] = count;
     refused({other, {raw(1)}}, "a request's \"count\" is " + std::to_string(count) + ", which has more than 64 bits");
