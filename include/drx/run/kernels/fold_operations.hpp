@@ -34,13 +34,13 @@ struct times_op {
 struct max_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
-    return chosen(b != b, b, b > a ? b : a);
+    return chosen((b > a) | (b != b), b, a);
   }
 };
 struct min_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
-    return chosen(b != b, b, b < a ? b : a);
+    return chosen((b < a) | (b != b), b, a);
   }
 };
 
