@@ -7,6 +7,7 @@
 #include <drx/run.hpp>
 
 #include <harness.hpp>
+#include <map>
 #include <memory>
 #include <ranks.hpp>
 #include <tuple>

@@ -62,18 +62,10 @@ struct team_members {
   DRX_FN static void run_leaf(const Team& team, frame& f, const member_range& m, std::int64_t l, std::byte* node) {
     const std::int64_t first = l * m.unit, end = first + m.unit < m.count ? first + m.unit : m.count;
     for (std::int64_t member = first; member < end;) {
-      std::int64_t size = 0;
-      unroll<has_blocks ? Stage::block_bodies : 0>([&]<int K>(std::integral_constant<int, K>) {
-        constexpr std::int64_t block = Stage::template members_of_body<1 + K>;
-        if (size > 0 || end - member < block) return;
-        size = block;
-        run_body<1 + K>(team, f, m, member, node, member > first);
-      });
-      if (size == 0) {
-        size = 1;
-        run_body<0>(team, f, m, member, node, member > first);
-      }
-      member += size;
+      member += Stage::template run_largest_block<has_blocks ? Stage::block_bodies : 0>(
+          end - member, [&]<int Body>(std::integral_constant<int, Body>) {
+            run_body<Body>(team, f, m, member, node, member > first);
+          });
     }
   }
   /// Computes the members of body Body from `member` on. Their results are written to the node or added to it.

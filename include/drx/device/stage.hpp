@@ -60,9 +60,8 @@ class stage_call {
         state_(*static_cast<device_state*>(rt_.device.get())),
         device_(static_cast<device_type&>(*state_.memory)),
         memory_(state_.stages[static_cast<std::size_t>(Stage::ordinal)]),
-        unit_(team_members<Stage>::has_blocks
-                  ? run::members_of_tree_leaf(m_, rt_.communicator->size(), Stage::members_of_leaf)
-                  : 1) {}
+        unit_(run::members_of_tree_leaf(m_, rt_.communicator->size(),
+                                        team_members<Stage>::has_blocks ? Stage::members_of_leaf : 1)) {}
 
   void run() {
     f_.thread = rt_.threads[0].workspace.data();

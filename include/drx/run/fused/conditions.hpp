@@ -71,8 +71,8 @@ struct fused_conditions {
   /// are whole ones anyway, and with half as many half of one. (clang takes the widest type for its vectors.)
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
   template <std::int64_t N>
-  static constexpr bool copied =
-      all.count > 0 && width >= 4 && Loop::count >= least_entries&& N >= 4 && 2 * N < vector_bytes;
+  static constexpr bool copied = all.count > 0 && width >= 4 && Loop::count >= least_entries && (N >= 4) &&
+                                 (2 * N < vector_bytes);
 #else
   template <std::int64_t N>
   static constexpr bool copied = false;

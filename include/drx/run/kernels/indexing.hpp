@@ -182,14 +182,14 @@ struct gathering {
         const auto* at = index + batch_element(indices, all, batch, b) * any;
         const std::int64_t w = batch_element(whole, all, batch, b) * before,
                            g = batch_element(gathered, all, batch, b) * before;
-        for (std::int64_t p = 0; p < before; ++p)
-          for (std::int64_t first = 0; first < any; first += together) {
-            const std::int64_t count = std::min(together, any - first);
-            place_type<n, index_type> places[together];
-            positions<n>(at + first, count, places);
+        for (std::int64_t first = 0; first < any; first += together) {
+          const std::int64_t count = std::min(together, any - first);
+          place_type<n, index_type> places[together];
+          positions<n>(at + first, count, places);
+          for (std::int64_t p = 0; p < before; ++p)
             for (std::int64_t k = 0; k < count; ++k)
               f(((w + p) * n + static_cast<std::int64_t>(places[k])) * behind, ((g + p) * any + first + k) * behind);
-          }
+        }
       }
   }
   /// The same for call number `row` of these.

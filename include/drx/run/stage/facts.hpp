@@ -43,6 +43,20 @@ struct stage_facts {
   /// Whether a body computes all members of a tree leaf at once.
   template <int Body>
   static constexpr bool is_body_of_leaf = members_of_body<Body> == members_of_leaf;
+  /// Calls run(the number of a body, as a constant) for the largest block of at most `left` members, one member if
+  /// there is none. Returns how many members that are.
+  template <int Bodies = block_bodies, class Run>
+  DRX_FN static std::int64_t run_largest_block(std::int64_t left, const Run& run) {
+    std::int64_t size = 0;
+    unroll<Bodies>([&]<int K>(std::integral_constant<int, K>) {
+      if (size > 0 || left < members_of_body<1 + K>) return;
+      size = members_of_body<1 + K>;
+      run(std::integral_constant<int, 1 + K>{});
+    });
+    if (size > 0) return size;
+    run(std::integral_constant<int, 0>{});
+    return 1;
+  }
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];
   static constexpr int ordinal = [] {

@@ -93,20 +93,9 @@ struct stage_tree_leaves {
         else
           members::template write_node<Body>(*own, node);
       };
-      std::int64_t size = 0;
-      unroll<Stage::block_bodies>([&]<int K>(std::integral_constant<int, K>) {
-        constexpr std::int64_t block = Stage::template members_of_body<1 + K>;
-        if (size > 0 || m.count - done < block) return;
-        size = block;
-        run(std::integral_constant<int, 1 + K>{});
-      });
-      if (size == 0) {
-        size = 1;
-        run(std::integral_constant<int, 0>{});
-      }
+      done += Stage::run_largest_block(m.count - done, run);
       if (begun && Stage::has_monoid) nodes::combine(f, to, scratch);
       begun = true;
-      done += size;
     }
   }
   /// Runs a tree leaf and adds it to the list. If a node awaits the leaf and one addition does it, the leaf is added

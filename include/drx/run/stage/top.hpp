@@ -36,7 +36,7 @@ struct leaf_range {
 /// if there are many. This depends on the members only, so that the tree is the same on any number of ranks (drx::place
 /// cuts between blocks).
 inline std::int64_t members_of_tree_leaf(const membership& m, int ranks, std::int64_t most) {
-  if (m.chosen) return 1;  // (a rank without members of a subset has no list of places)
+  if (most == 1 || m.chosen) return 1;  // (a rank without members of a subset has no list of places)
   const std::int64_t unit = std::min(most, members_in_block(m.total));
   for (int r = 1; r < ranks; ++r)
     if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
