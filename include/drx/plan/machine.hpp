@@ -70,6 +70,11 @@ inline constexpr std::int64_t large_output = 1 << 16;
 /// Rows of a matrix with few columns that lies transposed in a loop: two of the widest vectors.
 inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
+// ---- stages ----
+
+/// The cost of writing down a member's number for later stages, and of reading it there, in elementwise operations.
+inline constexpr std::int64_t of_kept_number = 16;
+
 // ---- blocks of members ----
 
 /// Numbers of a share, up to which members go in blocks.

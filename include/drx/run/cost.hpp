@@ -1,6 +1,7 @@
 // drx/run/cost.hpp: what a call of a program costs, as constants of its type: messages, bytes, operations.
 #pragma once
 
+#include <drx/plan/staging/operations.hpp>
 #include <drx/run/stage/split_reduction.hpp>
 #include <drx/run/stage/stage.hpp>
 #include <drx/run/stage/thread_frames.hpp>
@@ -178,26 +179,8 @@ class cost_reader {
       c.bytes_up += run::bytes_in_node(of_result);
       c.result_bytes += of_result;
     }
-    c.operations = operations(t_.thaw(x.first_region));
+    c.operations = plan::operations(t_.thaw(x.first_region));
     return c;
-  }
-  /// The operations on floating numbers in a body: of loops, of all their steps; of branches, of the longest.
-  [[nodiscard]] static constexpr double operations(const tape& t) {
-    double n = 0;
-    for (const entry& e : t.entries) {
-      double inside = 0, longest = 0;
-      for (const tape& region : e.regions) {
-        const double of = operations(region);
-        inside += of;
-        longest = of > longest ? of : longest;
-      }
-      if (e.prim == &prim::scan) {
-        n += inside * static_cast<double>(prim::rules::scan::view(e).length.value_or(1));
-      } else {
-        n += e.regions.empty() ? operations_of(t, e) : longest;
-      }
-    }
-    return n;
   }
 
  private:
@@ -206,14 +189,6 @@ class cost_reader {
     return t_.values[v].shape.size() * byte_size(t_.values[v].type);
   }
   [[nodiscard]] constexpr bool is_stage(int e) const { return t_.entries[e].prim == &prim::stage; }
-  [[nodiscard]] static constexpr double operations_of(const tape& t, const entry& e) {
-    if (e.prim->role == role::virtual_ || e.prim->role == role::alias || e.results.empty()) return 0;
-    const abstract_value& result = t.values[e.results[0]];
-    if (!is_floating(result.type)) return 0;
-    if (e.prim->elementwise || e.prim->pointwise) return static_cast<double>(result.shape.size());
-    if (e.prim->cost) return 2 * cost_of(t, e).multiplications;
-    return prim::is_fold(e.prim) ? static_cast<double>(t.values[e.operands[0]].shape.size()) : 0;
-  }
 
   frozen_view t_;
 };

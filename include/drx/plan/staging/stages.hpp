@@ -5,6 +5,7 @@
 #pragma once
 
 #include <drx/plan/staging/blocks.hpp>
+#include <drx/plan/staging/kept_values.hpp>
 #include <drx/transform/program.hpp>
 
 namespace drx::plan {
@@ -21,17 +22,22 @@ constexpr bool is_placed_entry(const tape& t, const entry& e) {
   return e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.regions.empty();
 }
 
+/// What a tape that is cut into stages stands in.
+struct stage_surroundings {
+  bool nested = false;               // it is in the body of a stage
+  int first_carry = 0, carries = 0;  // which of its inputs a loop carries
+};
 /// t with its placed entries gathered into stages, in regions too. What is done to the body of a stage before it is cut
-/// into stages in its turn, and copied for blocks of members, is `of_body`. `nested`: t is in the body of a stage.
-constexpr tape in_stages(const tape& t, tape (*of_body)(tape), bool nested = false);
+/// into stages in its turn, and copied for blocks of members, is `of_body`.
+constexpr tape in_stages(const tape& t, tape (*of_body)(tape), const stage_surroundings& around = {});
 
 /// Writes the stages of one tape.
 class stage_writer {
  public:
-  constexpr stage_writer(const tape& source, tape (*prepared_body)(tape), bool in_a_stage)
+  constexpr stage_writer(const tape& source, tape (*prepared_body)(tape), const stage_surroundings& surroundings)
       : t(source),
         of_body(prepared_body),
-        nested(in_a_stage),
+        where(surroundings),
         level(source.values.size(), 0),
         defining(source.values.size(), -1) {
     for (int i = 0; i < t.entries.size(); ++i)
@@ -56,6 +62,7 @@ class stage_writer {
       if (!is_placed_entry(t, e))
         for (int o : e.operands) collect[o] = collect[o] || made_by_stages(o);
     for (int o : t.outputs) collect[o] = collect[o] || made_by_stages(o);
+    if (!where.nested && last > 0) add_kept(collect);
     unplaced_at = vec<vec<int>>(last + 1);
     staged_at = vec<vec<int>>(last + 1);
     for (int i = 0; i < t.entries.size(); ++i) {
@@ -88,7 +95,7 @@ class stage_writer {
  private:
   const tape& t;
   tape (*of_body)(tape);
-  bool nested;
+  stage_surroundings where;
   vec<int> level, defining;
   vec<vec<int>> unplaced_at,
       staged_at;  // by level: the entries that are written there, and those that its stages compute
@@ -102,12 +109,32 @@ class stage_writer {
     return is_placed_entry(t, e) && !is_reduction(e.prim);
   }
 
+  constexpr void add_kept(vec<bool>& collect) const {
+    levels_of_tape of{.t = t, .level = level, .defining = defining, .by_members = {}, .reduces = {},
+                      .first_carry = where.first_carry, .carries = where.carries};
+    for (const entry& e : t.entries) {
+      of.reduces.push_back(is_reduction(e.prim));
+      of.by_members.push_back(is_placed_entry(t, e) && !is_reduction(e.prim));
+    }
+    kept_values(of, collect).add();
+  }
+  /// Those of the regions of e.
+  [[nodiscard]] constexpr stage_surroundings surroundings_in(const entry& e) const {
+    stage_surroundings inside{.nested = where.nested};
+    if (e.prim == &prim::scan) {
+      const prim::rules::scan::view loop(e);
+      inside.first_carry = 1 + loop.constants;
+      inside.carries = loop.carries;
+    }
+    return inside;
+  }
+
   constexpr void write_unplaced(int l) {
     for (int at : unplaced_at[l]) {
       const entry& e = t.entries[at];
       if (around.names[e.results[0]] >= 0 || around.operands(e).find(-1) >= 0) continue;
       vec<tape> regions;
-      for (const tape& r : e.regions) regions.push_back(in_stages(r, of_body, nested));
+      for (const tape& r : e.regions) regions.push_back(in_stages(r, of_body, surroundings_in(e)));
       around.name(e, around.copied(e, regions));
     }
   }
@@ -209,13 +236,13 @@ class stage_writer {
     vec<int> operands = renamed(w.placed, around.names);
     operands.append(renamed(w.unplaced, around.names));
     body = of_body(without_dead_entries(body));
-    vec<tape> regions{in_stages(body, of_body, true)};
+    vec<tape> regions{in_stages(body, of_body, {.nested = true})};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
       const std::int64_t most = std::min(p->most_members, s.members.value_or(p->most_members));
       const attributes without_blocks = s.make(p, w.placed.size());
-      const bool many = !nested && may_fill_blocks(prim::rules::stage::large_leaf, most, nested);
+      const bool many = !where.nested && may_fill_blocks(prim::rules::stage::large_leaf, most, where.nested);
       for (const std::int64_t n : block_sizes(body, prim::rules::stage::view(without_blocks), many))
-        if (may_fill_blocks(n, most, nested)) s.block_sizes.push_back(n);
+        if (may_fill_blocks(n, most, where.nested)) s.block_sizes.push_back(n);
       const attributes a = s.make(p, w.placed.size());
       for (auto size : s.block_sizes) regions.push_back(block_body(body, prim::rules::stage::view(a), size));
     }
@@ -225,8 +252,8 @@ class stage_writer {
   }
 };
 
-constexpr tape in_stages(const tape& t, tape (*of_body)(tape), bool nested) {
-  return stage_writer(t, of_body, nested).run();
+constexpr tape in_stages(const tape& t, tape (*of_body)(tape), const stage_surroundings& around) {
+  return stage_writer(t, of_body, around).run();
 }
 
 }  // namespace drx::plan
