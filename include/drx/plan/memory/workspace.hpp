@@ -37,7 +37,8 @@ struct frame_memory {
 
 // The functions below, from the outermost in.
 constexpr vec<int> last_uses(const plan_in_progress& w, int r);
-constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last);
+constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around);
+constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space where, int around);
 constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result);
 constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, frame_memory place);
@@ -50,10 +51,11 @@ constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const 
 constexpr int step_of(const plan_in_progress& w, int r, int e);
 constexpr void shift_frame(plan_in_progress& w, int r, std::int64_t offset, space where);
 
-/// Plans region r, whose own values lie in `where`. Returns the bytes of its frame; offsets are relative to it.
-constexpr std::int64_t plan_region(plan_in_progress& w, int r, space where) {
+/// Plans region r of entry `around`, whose own values lie in `where`. Returns the bytes of its frame; offsets are
+/// relative to it.
+constexpr std::int64_t plan_region(plan_in_progress& w, int r, space where, int around = -1) {
   make_steps(w, r);
-  return addresses(w, r, where, last_uses(w, r));
+  return addresses(w, r, where, last_uses(w, r), around);
 }
 
 /// By value: the last step of region r that reads its memory, -1 if none does; the number of steps for values that
@@ -76,7 +78,8 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
 }
 
 /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
-constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last) {
+constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around) {
+  const vec<bool> in_place = written_in_place(w, r, where, around);
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   vec<stored_block> live;
   std::int64_t frame = 0;
@@ -92,7 +95,8 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
       for (int i = 0; i < x.results.count; ++i) {
         const int v = w.id(x.results, i);
         if (!w.p.stored[v] || w.root(v) != v) continue;
-        if (w.t.values[v].depth > 0 || (r == 0 && !now.is_loop && (x.prim == &prim::stage || x.prim == &prim::matmul) &&
+        if (w.t.values[v].depth > 0 || in_place[v] ||
+            (r == 0 && !now.is_loop && (x.prim == &prim::stage || x.prim == &prim::matmul) &&
                                         is_large_output(w, v))) {  // its memory is the caller's
           w.p.where[v] = {space::slot, w.p.slots++};
           continue;
@@ -120,6 +124,30 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
     frames_of_regions(w, now.entry, s, where, place);
   }
   return frame;
+}
+
+/// By value: whether it is a large result of one member that a stage collects, and is computed where the stage's result
+/// has it. (Not if that is a result of the program, which may lie where the program's arguments are.)
+constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space where, int around) {
+  vec<bool> in_place(w.values + 1, false);
+  if (around < 0 || where != space::thread) return in_place;
+  const auto& x = w.t.entries[around];
+  if (x.prim != &prim::stage || r != x.first_region) return in_place;
+  const prim::rules::stage::view stage(w.t.attributes(x));
+  const frozen_region& body = w.t.regions[r];
+  const auto is_result = [&](const frozen_region& of, int v) {
+    int n = 0;
+    for (int i = 0; i < of.outputs.count; ++i) n += w.root(w.id(of.outputs, i)) == v;
+    return n;
+  };
+  for (int i = 0; i < stage.results; ++i) {
+    const int v = w.root(w.id(body.outputs, i)), made = w.p.definition[v];
+    in_place[v] = stage.fold_of(i) == fold::collect && w.t.values[v].depth == 0 &&
+                  w.bytes(v) >= machine::large_output && made >= body.first_entry &&
+                  made < body.first_entry + body.entries && is_result(body, v) == 1 &&
+                  is_result(w.t.regions[0], w.root(w.id(x.results, i))) == 0;
+  }
+  return in_place;
 }
 
 /// The bytes in which a step computes, beside its operands and results.
@@ -159,7 +187,7 @@ constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where,
     const bool to_threads = x.prim == &prim::stage && where == space::server;
     const space inner_space = to_threads ? space::thread : where;
     connect_inputs(w, x, k, inner);
-    const std::int64_t size = plan_region(w, r, inner_space);
+    const std::int64_t size = plan_region(w, r, inner_space, to_threads ? e : -1);
     if (x.prim == &prim::scan) {
       carry_in_place(w, x, inner);
       std::int64_t copies = 0;

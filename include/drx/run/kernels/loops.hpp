@@ -7,6 +7,7 @@
 #include <drx/run/data/placed_storage.hpp>
 
 #include <cstring>
+#include <utility>
 
 namespace drx::run {
 
@@ -25,8 +26,40 @@ struct kernel<C, E, &prim::scan> {
     return false;
   }
 
+  /// Whether carry K is placed, and its memory changes places with that of its new value, which the body makes: nothing
+  /// is copied then. (Within members, nested values have addresses that others know.)
+  static constexpr bool changes_places(int k) {
+    const int from = C::root(C::output(body, k)), to = C::root(C::result(E, k)), made = C::definition(from);
+    const auto& region = C::tape.regions[body];
+    if (C::values[to].depth == 0 || C::placements.parent[C::placements.index(C::values[to].placements[0])] >= 0)
+      return false;
+    if (made < region.first_entry || made >= region.first_entry + region.entries) return false;
+    for (int i = 0; i < carries + ys; ++i)
+      if (i != k && C::root(C::output(body, i)) == from) return false;
+    return from != to;
+  }
+
   static void run(frame& f) {
     unroll<x.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
+    std::byte* own[carries + 1] = {};  // where the carries are to be in the end
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (changes_places(K)) own[K] = address<C, C::result(E, K)>(f);
+    });
+    run_steps(f);
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (changes_places(K)) {
+        constexpr int from = C::output(body, K), to = C::result(E, K);
+        if (address<C, to>(f) == own[K]) return;
+        exchange_places<K>(f);
+        copy_value<C, from, to>(f);
+      }
+    });
+  }
+  template <int K>
+  static void exchange_places(frame& f) {
+    std::swap(f.slots[slot_of<C, C::output(body, K)>], f.slots[slot_of<C, C::result(E, K)>]);
+  }
+  static void run_steps(frame& f) {
     unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
       provide_placed<C, C::input(body, 1 + constants + carries + K)>(f);
     });
@@ -72,13 +105,16 @@ struct kernel<C, E, &prim::scan> {
         std::memset(address<C, y>(f) + m * C::bytes(y) + first * row, 0, static_cast<std::size_t>(steps * row));
     });
   }
-  /// The body's outputs become the carries: those already in place stay, those in another carry's memory go through a
-  /// copy.
+  /// The body's outputs become the carries: those already in place stay, placed ones change places, those in another
+  /// carry's memory go through a copy.
   static void carry_over(frame& f) {
     swap_carries<false>(f);
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::output(body, K), to = C::result(E, K);
-      if constexpr (!swapped(K) && C::root(from) != C::root(to)) copy_value<C, from, to>(f);
+      if constexpr (changes_places(K))
+        exchange_places<K>(f);
+      else if constexpr (!swapped(K) && C::root(from) != C::root(to))
+        copy_value<C, from, to>(f);
     });
     swap_carries<true>(f);
   }

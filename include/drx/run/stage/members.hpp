@@ -29,6 +29,15 @@ struct stage_members {
     }
     leave<Body>(f, stored, local, number);
   }
+  /// Whether body Body computes result I where the stage's result has it.
+  template <int Body>
+  static constexpr bool in_place(int i) {
+    const auto& region = C::tape.regions[Stage::body + Body];
+    const int v = C::root(C::output(Stage::body + Body, i)), made = C::definition(v);
+    return Body == 0 && Stage::fold_of(i) == fold::collect && C::values[v].depth == 0 &&
+           made >= region.first_entry && made < region.first_entry + region.entries &&
+           C::plan.where[v].space == plan::space::slot;
+  }
   /// Points the inputs of body Body at the members from `stored` on.
   template <int Body>
   DRX_FN static void enter(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
@@ -43,8 +52,10 @@ struct stage_members {
       f.slots[slot_of<C, to>] = C::values[to].depth > 0 ? base : base + at * bytes;
     });
     unroll<Stage::results>(
-        [&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
+        [&]<int I>(std::integral_constant<int, I>) {  // large and nested results are computed where they belong
           constexpr int out = C::output(region, I), to = C::result(E, I);
+          if constexpr (in_place<Body>(I))
+            f.slots[slot_of<C, out>] = address<C, to>(f) + local * C::bytes(C::output(Stage::body, I));
           if constexpr (C::values[out].depth > 0) {
             constexpr int r = C::root(out);
             if constexpr (C::definition(r) >= 0) f.slots[slot_of<C, r>] = address<C, to>(f);
@@ -56,7 +67,8 @@ struct stage_members {
   static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
-      if constexpr (Stage::fold_of(I) == fold::shards) {
+      if constexpr (in_place<Body>(I)) {
+      } else if constexpr (Stage::fold_of(I) == fold::shards) {
         constexpr std::int64_t shards = Stage::view().shard_count(I);
         const std::int64_t shard = number % shards;
         std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f),
