@@ -85,3 +85,22 @@ TEST_CASE("slices are taken before elementwise entries that nothing else reads")
   CHECK(count(made, drx::prim::slice) == 3);
   CHECK(on_slices == 5);  // the slices of x, y and read, the product and its negative
 }
+TEST_CASE("a square or a multiple that only slices and rolls read is computed where it is read") {
+  builder b;
+  const int x = b.input(five), square = emit::mul(b, x, x), double_ = emit::mul(b, x, emit::constant(b, five, 2));
+  b.output(emit::add(b, slice(b, square), slice(b, emit::roll(b, square, 1, 3))));
+  b.output(emit::add(b, slice(b, double_), slice(b, emit::neg(b, emit::roll(b, double_, 1, 5)))));
+  const tape made = written(b);
+  for (const drx::entry& e : made.entries)
+    if (e.prim->role == drx::role::fused) CHECK(made.values[e.results[0]].shape == three.shape);
+}
+TEST_CASE("what else reads it, or reads two arrays, stays") {
+  builder b;
+  const int x = b.input(five), y = b.input(five), square = emit::mul(b, x, x), product = emit::mul(b, x, y);
+  b.output(emit::add(b, slice(b, square), slice(b, product)));
+  b.output(emit::roll(b, product, 1, 3));
+  b.output(emit::sum(b, square, {0, 1}));
+  const tape made = written(b);
+  CHECK(count(made, drx::prim::mul) == 2);
+  CHECK(count(made, drx::prim::slice) == 2);
+}

@@ -4,7 +4,8 @@
 // - A sum of two arrays that are padded beside each other, pad(x) + pad(y), is their concatenation, also in a longer
 //   sum. Each element is the same, since zeros were added; only the sign of a zero may differ.
 // - A slice of an elementwise entry that nothing else reads is that entry of slices: it runs in the loop that reads the
-//   slice, and is not stored.
+//   slice, and is not stored. So is a square, or a multiple, of an array in memory that only slices and rolls read: it
+//   takes no more memory than they, where it is read.
 // Tested by tests/unit/plan/rearrangements_in_sums.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -29,6 +30,9 @@ class rearrangements_in_sums {
       for (int r : t.entries[i].results) definition_[r] = i;
     }
     for (int o : t.outputs) ++uses_[o];
+    moved_uses_ = vec<int>(t.values.size(), 0);
+    for (const entry& e : t.entries)
+      if ((e.prim == &prim::slice && has_whole_vectors(e)) || e.prim == &prim::roll) ++moved_uses_[e.operands[0]];
   }
   constexpr vec<int> written(rewriter& w, const entry& e) const {
     if (e.prim == &prim::add) {
@@ -36,6 +40,8 @@ class rearrangements_in_sums {
       if (const int sum = joined_sum(w.b, terms[0], terms[1]); sum >= 0) return {sum};
     }
     if (e.prim == &prim::slice && moves(e.operands[0]) && has_whole_vectors(e)) return {sliced(w, e.operands[0], e)};
+    if (((e.prim == &prim::slice && has_whole_vectors(e)) || e.prim == &prim::roll) && is_of_one_array(e.operands[0]))
+      return {moved_before(w, e)};
     return w.copied_with([&](const tape& r) { return rearranged_in_sums(r, least_row_); }, e);
   }
 
@@ -122,15 +128,44 @@ class rearrangements_in_sums {
     return w.b.add1(*made_by(v)->prim, operands, made_by(v)->attrs);
   }
 
+  // ---- squares and multiples ----
+
+  /// Whether v is plain arithmetic on one array in memory, and all that reads it are slices and rolls.
+  [[nodiscard]] constexpr bool is_of_one_array(int v) const {
+    const entry* e = made_by(v);
+    if (!e || moved_uses_[v] != uses_[v]) return false;
+    if (e->prim != &prim::add && e->prim != &prim::sub && e->prim != &prim::mul && e->prim != &prim::neg) return false;
+    int array = -1;
+    for (int o : e->operands) {
+      const entry* from = made_by(o);
+      if (t_.values[o].shape != t_.values[v].shape) return false;
+      if (from && from->prim == &prim::constant) continue;
+      if (from && from->prim->role != role::rearranged && from->prim->role != role::alias) return false;
+      if (array >= 0 && array != o) return false;
+      array = o;
+    }
+    return array >= 0;
+  }
+  /// e, a slice or a roll, of the operands of what it is of.
+  constexpr int moved_before(rewriter& w, const entry& e) const {
+    const entry& of = *made_by(e.operands[0]);
+    vec<int> operands;
+    for (int o : of.operands) operands.push_back(w.b.add1(*e.prim, {w.names[o]}, e.attrs));
+    return w.b.add1(*of.prim, operands, of.attrs);
+  }
+
   const tape& t_;
   std::int64_t least_row_;
-  vec<int> uses_, definition_;  // by value
+  vec<int> uses_, definition_, moved_uses_;  // by value; moved_uses_: by slices and rolls
 };
 
-/// t with lighter rearrangements, in its regions too.
+/// t with lighter rearrangements, in its regions too. (A slice of a roll is taken before an entry the second time.)
 constexpr tape rearranged_in_sums(tape t, std::int64_t least_row) {
-  const rearrangements_in_sums pass(t, least_row);
-  return rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e); });
+  for (int turn = 0; turn < 2; ++turn) {
+    const rearrangements_in_sums pass(t, least_row);
+    t = rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e); });
+  }
+  return t;
 }
 constexpr tape with_rearrangements_in_sums(tape t) {
   return rearranged_in_sums(std::move(t), machine::least_rearranged_row);
