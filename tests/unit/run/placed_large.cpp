@@ -24,6 +24,13 @@ constexpr auto around = [](auto x) {
   return drx::reduce_sum(drx::map([](auto v) { return drx::sum<0>(v); },
                                   drx::fori_loop<3>(x, [](auto at) { return drx::fori_loop<3>(at, relaxed); })));
 };
+/// The outer loop's carry is read behind the inner loop, whose result is the next one.
+constexpr auto around_twice = [](auto x) {
+  return drx::fori_loop<3>(std::pair{x, x}, [](auto now) {
+    auto inner = drx::fori_loop<3>(now.first, relaxed);
+    return std::pair{inner, drx::map([](auto a, auto b) { return a - 0.5 * drx::roll<1, 1>(b); }, inner, now.first)};
+  });
+};
 /// One carry is the other one's old value, and both are what a stage makes; the steps are stacked.
 constexpr auto waves = [](auto x) {
   auto step = [](auto now, auto) {
@@ -50,7 +57,10 @@ TEST_CASE("large carries of members, after even and odd numbers of steps") {
   harness::check_run<drx::program<carried<2>, data>>({}, {3, 0});
   harness::check_run<drx::program<carried<3>, data>>({}, {5, 1});
 }
-TEST_CASE("large carries of a loop in a loop") { harness::check_run<drx::program<around, data>>({}, {4}); }
+TEST_CASE("large carries of a loop in a loop") {
+  harness::check_run<drx::program<around, data>>({}, {4});
+  harness::check_run<drx::program<around_twice, data>>({}, {3});
+}
 TEST_CASE("large carries that are each other's values") {
   harness::check_run<drx::program<waves, data>>({}, {3});
   harness::check_run<drx::program<twice, data>>({}, {3});

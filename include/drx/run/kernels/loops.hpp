@@ -26,14 +26,15 @@ struct kernel<C, E, &prim::scan> {
     return false;
   }
 
-  /// Whether carry K is placed, and its memory changes places with that of its new value, which the body makes: nothing
-  /// is copied then. (Within members, nested values have addresses that others know.)
+  /// Whether carry K is placed, and its memory changes places with that of its new value, which a stage makes: nothing
+  /// is copied then. (Loops, branches and members take the memory of what they make anew each time.)
   static constexpr bool changes_places(int k) {
     const int from = C::root(C::output(body, k)), to = C::root(C::result(E, k)), made = C::definition(from);
     const auto& region = C::tape.regions[body];
     if (C::values[to].depth == 0 || C::placements.parent[C::placements.index(C::values[to].placements[0])] >= 0)
       return false;
     if (made < region.first_entry || made >= region.first_entry + region.entries) return false;
+    if (C::tape.entries[made].prim != &prim::stage) return false;
     for (int i = 0; i < carries + ys; ++i)
       if (i != k && C::root(C::output(body, i)) == from) return false;
     return from != to;

@@ -54,8 +54,10 @@ struct stage_members {
     unroll<Stage::results>(
         [&]<int I>(std::integral_constant<int, I>) {  // large and nested results are computed where they belong
           constexpr int out = C::output(region, I), to = C::result(E, I);
-          if constexpr (in_place<Body>(I))
-            f.slots[slot_of<C, out>] = address<C, to>(f) + local * C::bytes(C::output(Stage::body, I));
+          if constexpr (in_place<Body>(I)) {
+            constexpr std::int64_t bytes = C::bytes(out);
+            f.slots[slot_of<C, out>] = address<C, to>(f) + local * bytes;
+          }
           if constexpr (C::values[out].depth > 0) {
             constexpr int r = C::root(out);
             if constexpr (C::definition(r) >= 0) f.slots[slot_of<C, r>] = address<C, to>(f);
