@@ -32,7 +32,8 @@ constexpr auto three_exchanges = [](auto work, auto x) {
 constexpr auto much = [](auto x) { return three_exchanges(much_work, x); };
 constexpr auto little = [](auto x) { return three_exchanges(little_work, x); };
 constexpr auto slope = [](auto x) {
-  return drx::grad([](auto v) { return drx::reduce_sum(drx::map([](auto y) { return drx::sum(y * y); }, much(v))); })(x);
+  return drx::grad([](auto v) { return drx::reduce_sum(drx::map([](auto y) { return drx::sum(y * y); }, much(v))); })(
+      x);
 };
 /// What only arguments are needed for is computed by both stages: a member's value is never stored.
 constexpr auto deviation = [](auto x) {

@@ -79,8 +79,7 @@ TEST_CASE("large carries of some of the members") {
   };
   const std::vector<std::int64_t> chosen{1, 4, 6};
   const auto x = drx::place<strips>(c, 8, value);
-  const auto few =
-      drx::place<strips>(c, 3, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); });
+  const auto few = drx::place<strips>(c, 3, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); });
   drx::compiled<drx::program<carried<3>, data>> p(e, c), q(e, c);
   const auto got = p(x.subset(chosen, 0)), expected = q(few);
   for (std::int64_t i = 0; i < 3; ++i) CHECK(std::ranges::equal(got[i], expected[i]));

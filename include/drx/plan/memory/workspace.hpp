@@ -97,7 +97,7 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
         if (!w.p.stored[v] || w.root(v) != v) continue;
         if (w.t.values[v].depth > 0 || in_place[v] ||
             (r == 0 && !now.is_loop && (x.prim == &prim::stage || x.prim == &prim::matmul) &&
-                                        is_large_output(w, v))) {  // its memory is the caller's
+             is_large_output(w, v))) {  // its memory is the caller's
           w.p.where[v] = {space::slot, w.p.slots++};
           continue;
         }

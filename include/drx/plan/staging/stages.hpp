@@ -110,8 +110,13 @@ class stage_writer {
   }
 
   constexpr void add_kept(vec<bool>& collect) const {
-    levels_of_tape of{.t = t, .level = level, .defining = defining, .by_members = {}, .reduces = {},
-                      .first_carry = where.first_carry, .carries = where.carries};
+    levels_of_tape of{.t = t,
+                      .level = level,
+                      .defining = defining,
+                      .by_members = {},
+                      .reduces = {},
+                      .first_carry = where.first_carry,
+                      .carries = where.carries};
     for (const entry& e : t.entries) {
       of.reduces.push_back(is_reduction(e.prim));
       of.by_members.push_back(is_placed_entry(t, e) && !is_reduction(e.prim));

@@ -34,9 +34,8 @@ struct stage_members {
   static constexpr bool in_place(int i) {
     const auto& region = C::tape.regions[Stage::body + Body];
     const int v = C::root(C::output(Stage::body + Body, i)), made = C::definition(v);
-    return Body == 0 && Stage::fold_of(i) == fold::collect && C::values[v].depth == 0 &&
-           made >= region.first_entry && made < region.first_entry + region.entries &&
-           C::plan.where[v].space == plan::space::slot;
+    return Body == 0 && Stage::fold_of(i) == fold::collect && C::values[v].depth == 0 && made >= region.first_entry &&
+           made < region.first_entry + region.entries && C::plan.where[v].space == plan::space::slot;
   }
   /// Points the inputs of body Body at the members from `stored` on.
   template <int Body>
