@@ -10,9 +10,9 @@ constexpr auto extrema = [](auto x) {
   auto some = drx::where(x > 0.7f, drx::sqrt(-1 - drx::abs(x)), x);
   auto infinite = drx::where(drx::abs(x) > 0.7f, x / (x - x), x);
   auto zeros = 0 * x;
-  return std::tuple{drx::max<0>(x),        drx::min<0>(x),        drx::max<0>(some),  drx::min<0>(some),
-                    drx::max<0>(infinite), drx::min<0>(infinite), drx::max<0>(zeros), drx::argmax<0>(infinite),
-                    drx::sum<0>(infinite)};
+  return std::tuple{drx::max<0>(x),     drx::min<0>(x),           drx::max<0>(some),
+                    drx::min<0>(some),  drx::max<0>(infinite),    drx::min<0>(infinite),
+                    drx::max<0>(zeros), drx::argmax<0>(infinite), drx::sum<0>(infinite)};
 };
 template <class T, std::int64_t Rows, std::int64_t Columns>
 void check() {

@@ -93,7 +93,9 @@ std::string plan_of() {
 }
 }  // namespace
 
-TEST_CASE("a recurrence in each member") { harness::check_run<Recurrence>({}, {0, 1, 127, 128, 203, 255, 256, 300, 1024, 1063}); }
+TEST_CASE("a recurrence in each member") {
+  harness::check_run<Recurrence>({}, {0, 1, 127, 128, 203, 255, 256, 300, 1024, 1063});
+}
 TEST_CASE("loops that stop, with branches, in each member") {
   harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063});
 }

@@ -243,8 +243,8 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
 /// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
 /// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
 /// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
-/// compiled. Loops are chains, for which a block of 16 takes hardly longer than one of 8. Members of a few numbers go in
-/// large blocks, if there may be as `many` as that takes.
+/// compiled. Loops are chains, for which a block of 16 takes hardly longer than one of 8. Members of a few numbers go
+/// in large blocks, if there may be as `many` as that takes.
 constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::stage::view& stage, bool many) {
   const int placed = stage.placed;
   std::int64_t bytes = 0;

@@ -18,7 +18,7 @@ inline constexpr std::int64_t part_of_columns = 128;   // rows that are added up
 inline constexpr std::int64_t short_row_of_many = 32;  // shorter rows, if many, are folded side by side
 inline constexpr std::int64_t long_row_of_many = 128;  // longer rows are folded one by one, in several chains
 inline constexpr std::int64_t most_columns_in_registers = 256;  // more columns are folded row by row
-inline constexpr std::int64_t shared_row = 128 * part_of_row;  // numbers of a row that threads share
+inline constexpr std::int64_t shared_row = 128 * part_of_row;   // numbers of a row that threads share
 
 /// Whether op folds numbers that packs hold: products do not.
 template <class T, class Op>
@@ -172,8 +172,8 @@ inline std::int64_t fold_packs_of_rows(const T* __restrict x, T* __restrict y, O
 #if !defined(__CUDACC__)
 /// Rows from which on an extremum of numbers is found first, and again if a NaN was among them.
 inline constexpr std::int64_t least_rows_of_numbers = 4;
-/// The extrema of Count packs of columns over n rows, if there is no NaN among them. Returns whether that is so: the sum
-/// of all is then no NaN. (It may be one if infinities are there.)
+/// The extrema of Count packs of columns over n rows, if there is no NaN among them. Returns whether that is so: the
+/// sum of all is then no NaN. (It may be one if infinities are there.)
 template <int Count, class T, class Op>
 DRX_HOST_INLINE bool fold_columns_of_numbers(const T* __restrict x, std::int64_t n, std::int64_t stride,
                                              T* __restrict out, Op) {
