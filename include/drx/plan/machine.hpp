@@ -79,10 +79,11 @@ inline constexpr std::int64_t of_kept_number = 16;
 
 /// Numbers of a share, up to which members go in blocks.
 inline constexpr std::int64_t short_share = 1024;
-/// Members of a placement at the top of a program from which on they go in blocks of 128, of 32, and of 8. With fewer,
-/// blocks would give some ranks and threads more members than others; these are a block for each of 128, and of eight.
+/// Members of a placement at the top of a program from which on they go in blocks of 128, of 32, of 16, and of 8. With
+/// fewer, blocks would give some ranks and threads more members than others; these are a block for each of 128, and of
+/// eight.
 inline constexpr std::int64_t least_members_in_large_blocks = 1 << 14, least_members_in_blocks = 256,
-                              least_members_in_small_blocks = 64;
+                              least_members_in_half_blocks = 128, least_members_in_small_blocks = 64;
 /// Bytes of a large block's largest value, and of its shares: half of a first cache.
 inline constexpr std::int64_t value_of_large_block = 1 << 14;
 /// Numbers of a matrix whose rows leave vector registers idle, so that several members multiply by theirs at once. What

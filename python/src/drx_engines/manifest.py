@@ -61,8 +61,8 @@ class Manifest:
     @classmethod
     def of_files(cls, placement: str, members: int, paths: Sequence[str | os.PathLike[str]], size: int) -> Manifest:
         """Partitions of `size` members each, of files that each have one leaf of all members. From 64 members on, a
-        size that is no multiple of 8, from 256 on of 32, and from 16384 on of the plan's `members_of_leaf`, is an error where the
-        program computes members in blocks."""
+        size that is no multiple of 8, from 128 on of 16, from 256 on of 32, and from 16384 on of the plan's `members_of_leaf`,
+        is an error where the program computes members in blocks."""
         if size < 1:
             raise ValueError(f"manifest of {placement}: partitions of {size} members")
         files = [str(pathlib.Path(p).resolve()) for p in paths]

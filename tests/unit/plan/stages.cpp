@@ -97,7 +97,7 @@ TEST_CASE("a round of federated averaging is one stage") {
   using P = program<round_, v4, double, placed<v4, clients>>;
   CHECK(stages_of<P>() == 1);
   CHECK(without_blocks(plan_of<P>()) == R"((%0: f64[4], %1: f64, %2: f64[4]@clients) {
-  %3: f64[4] = stage[clients: mean; blocks of 32, 8] %2, %0, %1 (%0: i64, %1: f64[4], %2: f64[4], %3: f64) {
+  %3: f64[4] = stage[clients: mean; blocks of 32, 16, 8] %2, %0, %1 (%0: i64, %1: f64[4], %2: f64[4], %3: f64) {
     %4: f64[4] = scan[2, 2 constants, 1 carries] %1, %3, %2 (%0: i32, %1: f64[4], %2: f64, %3: f64[4]) {
       %4: f64[4] = mul %3, %1
       %5: f64[4] = tanh %4

@@ -11,7 +11,7 @@ struct rows : drx::placement<rows> {};
 template <int Axis>
 constexpr auto positions = [](auto x) {
   auto equal = drx::floor(2 * x);
-  auto some = drx::where(x > 1, drx::sqrt(-1 - drx::abs(x)), x);
+  auto some = drx::where(x > 0.7, drx::sqrt(-1 - drx::abs(x)), x);
   auto none = drx::where(x == x, drx::sqrt(-1 - drx::abs(x)), x);
   return std::tuple{drx::argmax<Axis>(x),     drx::argmin<Axis>(x),
                     drx::argmax<Axis>(equal), drx::argmin<Axis>(equal),

@@ -101,7 +101,8 @@ constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t numbe
 /// Whether members may come in blocks of n, if there are at most `most` of them.
 constexpr bool may_fill_blocks(std::int64_t n, std::int64_t most, bool nested) {
   const std::int64_t least = n > prim::rules::stage::leaf ? machine::least_members_in_large_blocks
-                             : n > 8                      ? machine::least_members_in_blocks
+                             : n > 16                     ? machine::least_members_in_blocks
+                             : n > 8                      ? machine::least_members_in_half_blocks
                                                           : machine::least_members_in_small_blocks;
   return most >= (nested ? n : least);
 }
@@ -242,7 +243,8 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
 /// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
 /// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
 /// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
-/// compiled. Members of a few numbers go in large blocks, if there may be as `many` as that takes.
+/// compiled. Loops are chains, for which a block of 16 takes hardly longer than one of 8. Members of a few numbers go
+/// in large blocks, if there may be as `many` as that takes.
 constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::stage::view& stage, bool many) {
   const int placed = stage.placed;
   std::int64_t bytes = 0;
@@ -283,6 +285,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
     return {large, leaf, 8};
   if (outgrows(8, machine::first_cache) || (has_loops(body) && entries_in_all(body) > machine::long_body))
     return {leaf};
+  if (has_loops(body)) return {leaf, 16, 8};
   return {leaf, 8};
 }
 

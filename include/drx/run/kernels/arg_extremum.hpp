@@ -5,7 +5,7 @@
 #include <drx/run/kernels/folds.hpp>
 #include <drx/run/kernels/layout.hpp>
 #include <drx/run/packs/inlining.hpp>
-#include <drx/run/packs/pack.hpp>
+#include <drx/run/packs/not_numbers.hpp>
 
 namespace drx::run {
 
@@ -65,11 +65,27 @@ struct arg_extremum_kernel {
   static constexpr bool in_packs = false;
   static constexpr std::int64_t columns_at_once = 64;
 #endif
+#if !defined(__CUDACC__)
+  /// A pack of columns, if there is no NaN among them. Returns whether that is so: the sum of all is then no NaN.
+  DRX_HOST_INLINE static bool of_numbers(const T* __restrict row, std::int32_t* __restrict best) {
+    pack<T> value = load(row), sum = value, place{};
+    for (std::int64_t k = 1; k < n; ++k) {
+      const pack<T> next = load(row + k * inner),
+                    better = std::conditional_t<Max, max_op, min_op>::of_numbers(value, next);
+      place = better != value ? pack<T>{} + static_cast<T>(k) : place;
+      value = better;
+      sum += next;
+    }
+    for (std::int64_t i = 0; i < pack_width<T>; ++i) best[i] = static_cast<std::int32_t>(place[i]);
+    return !has_nan<T>(sum);
+  }
+#endif
   /// N columns side by side.
   template <std::int64_t N>
   DRX_FN static void of_columns(const T* __restrict row, std::int32_t* __restrict best) {
 #if !defined(__CUDACC__)
     if constexpr (in_packs && N == columns_at_once) {
+      if (of_numbers(row, best)) return;
       pack<T> value = load(row), place{};  // (places as floating numbers: then all lanes have one width)
       for (std::int64_t k = 1; k < n; ++k) {
         const pack<T> next = load(row + k * inner);

@@ -36,11 +36,21 @@ struct max_op {
   DRX_INLINE T operator()(T a, T b) const {
     return chosen((b > a) | (b != b), b, a);
   }
+  /// Of two that are no NaN, lane by lane.
+  template <class V>
+  DRX_INLINE static V of_numbers(V a, V b) {
+    return b > a ? b : a;
+  }
 };
 struct min_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
     return chosen((b < a) | (b != b), b, a);
+  }
+  /// Of two that are no NaN, lane by lane.
+  template <class V>
+  DRX_INLINE static V of_numbers(V a, V b) {
+    return b < a ? b : a;
   }
 };
 

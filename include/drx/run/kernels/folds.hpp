@@ -5,7 +5,7 @@
 #include <drx/run/data/dealt.hpp>
 #include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/kernels/layout.hpp>
-#include <drx/run/packs/pack.hpp>
+#include <drx/run/packs/not_numbers.hpp>
 
 namespace drx::run {
 
@@ -17,7 +17,8 @@ inline constexpr std::int64_t part_of_row = 1024;      // numbers that are added
 inline constexpr std::int64_t part_of_columns = 128;   // rows that are added up one after the other, not in halves
 inline constexpr std::int64_t short_row_of_many = 32;  // shorter rows, if many, are folded side by side
 inline constexpr std::int64_t long_row_of_many = 128;  // longer rows are folded one by one, in several chains
-inline constexpr std::int64_t shared_row = 128 * part_of_row;  // numbers of a row that threads share
+inline constexpr std::int64_t most_columns_in_registers = 256;  // more columns are folded row by row
+inline constexpr std::int64_t shared_row = 128 * part_of_row;   // numbers of a row that threads share
 
 /// Whether op folds numbers that packs hold: products do not.
 template <class T, class Op>
@@ -168,6 +169,73 @@ inline std::int64_t fold_packs_of_rows(const T* __restrict x, T* __restrict y, O
   return whole;
 }
 #endif
+#if !defined(__CUDACC__)
+/// Rows from which on an extremum of numbers is found first, and again if a NaN was among them.
+inline constexpr std::int64_t least_rows_of_numbers = 4;
+/// The extrema of Count packs of columns over n rows, if there is no NaN among them. Returns whether that is so: the
+/// sum of all is then no NaN. (It may be one if infinities are there.)
+template <int Count, class T, class Op>
+DRX_HOST_INLINE bool fold_columns_of_numbers(const T* __restrict x, std::int64_t n, std::int64_t stride,
+                                             T* __restrict out, Op) {
+  pack<T> total[Count], sum[Count];
+  DRX_UNROLL
+  for (int c = 0; c < Count; ++c) sum[c] = total[c] = load(x + c * pack_width<T>);
+  for (std::int64_t k = 1; k < n; ++k) {
+    DRX_UNROLL
+    for (int c = 0; c < Count; ++c) {
+      const pack<T> next = load(x + k * stride + c * pack_width<T>);
+      total[c] = Op::of_numbers(total[c], next);
+      sum[c] += next;
+    }
+  }
+  DRX_UNROLL
+  for (int c = 0; c < Count; ++c) save(out + c * pack_width<T>, total[c]);
+  DRX_UNROLL
+  for (int c = 1; c < Count; ++c) sum[0] += sum[c];
+  return !has_nan<T>(sum[0]);
+}
+/// Folds Count vectors of Width columns over n rows; the totals stay in registers.
+template <int Width, int Count, class T, class Op>
+DRX_HOST_INLINE void fold_vectors_of_columns(const T* __restrict x, std::int64_t n, std::int64_t stride,
+                                             T* __restrict out, T start, Op op) {
+  using some = typename vector<T, Width>::anywhere;
+  if constexpr (!std::is_same_v<Op, add_op> && Width == pack_width<T>)
+    if (n >= least_rows_of_numbers && fold_columns_of_numbers<Count>(x, n, stride, out, op)) return;
+  typename vector<T, Width>::type total[Count];
+  DRX_UNROLL
+  for (int c = 0; c < Count; ++c) total[c] = start - typename vector<T, Width>::type{};
+  for (std::int64_t k = 0; k < n; ++k, x += stride) {
+    DRX_UNROLL
+    for (int c = 0; c < Count; ++c) total[c] = op(total[c], *reinterpret_cast<const some*>(x + c * Width));
+  }
+  DRX_UNROLL
+  for (int c = 0; c < Count; ++c) *reinterpret_cast<some*>(out + c * Width) = total[c];
+}
+/// Folds few columns of n rows: vectors of Width columns, then shorter ones. (g++ unrolls a loop over as many columns
+/// as a vector has before it looks for vectors, and finds none for extrema.)
+template <std::int64_t Columns, int Width, class T, class Op>
+DRX_HOST_INLINE void fold_few_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out,
+                                      T start, Op op) {
+  constexpr int chains = 4;
+  constexpr std::int64_t at_once = Columns >= chains * Width ? chains * Width : Width,
+                         done = Columns / at_once * at_once;
+  for (std::int64_t i = 0; i < done; i += at_once)
+    fold_vectors_of_columns<Width, static_cast<int>(at_once / Width)>(x + i, n, stride, out + i, start, op);
+  if constexpr (done == Columns) {
+    return;
+  } else if constexpr (Columns - done >= Width) {
+    fold_few_columns<Columns - done, Width>(x + done, n, stride, out + done, start, op);
+  } else if constexpr (Width * static_cast<int>(sizeof(T)) > shortest_vector) {
+    fold_few_columns<Columns - done, Width / 2>(x + done, n, stride, out + done, start, op);
+  } else {
+    for (std::int64_t i = done; i < Columns; ++i) {
+      T total = start;
+      for (std::int64_t k = 0; k < n; ++k) total = op(total, x[k * stride + i]);
+      out[i] = total;
+    }
+  }
+}
+#endif
 /// Folds over one run of axes: x is [outer, middle, inner], the result [outer, inner]. The order is fixed by the shape
 /// alone.
 template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
@@ -196,6 +264,10 @@ inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
       T* out = y + o * Inner;
       if constexpr (Middle >= 2 * part_of_columns) {
         fold_columns(x + o * Middle * Inner, Middle, Inner, out, Inner, start, op);
+#if !defined(__CUDACC__)
+      } else if constexpr (is_folded_in_packs<T, Op> && Inner <= most_columns_in_registers) {
+        fold_few_columns<Inner, pack_width<T>>(x + o * Middle * Inner, Middle, Inner, out, start, op);
+#endif
       } else {
         for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;
         for (std::int64_t k = 0; k < Middle; ++k) {

@@ -30,10 +30,12 @@ template <class T>
 inline constexpr int pack_width = vector_bytes / static_cast<int>(sizeof(T));
 
 namespace detail {
-template <class T>
+/// Width numbers in a vector.
+template <class T, int Width = pack_width<T>>
 struct vector {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-  typedef T anywhere __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));  // unaligned in memory
+  static constexpr int bytes = Width * static_cast<int>(sizeof(T));
+  typedef T type __attribute__((vector_size(bytes)));
+  typedef T anywhere __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));  // unaligned in memory
 };
 }  // namespace detail
 
