@@ -10,8 +10,6 @@ using vec2 = drx::array<double, 2>;
 using mat2 = drx::array<double, 2, 2>;
 using elements = drx::array<double, 32>;
 using all_elements = drx::placed<elements, structures>;
-
-// An element's stiffness, for deflection and slope: of its nearer end, of its further end, and between them.
 inline constexpr mat2 nearer{{12, 6}, {6, 4}}, further{{12, -6}, {-6, 4}}, between{{-12, 6}, {-6, 2}};
 
 inline constexpr auto deflections = [](auto thickness, auto load) {  // of a clamped beam, by blocks from its tip
@@ -26,7 +24,7 @@ inline constexpr auto deflections = [](auto thickness, auto load) {  // of a cla
                      std::pair{to, from}};
   };
   auto start = std::pair{drx::zeros<mat2>(), drx::zeros<vec2>()};
-  auto [root, kept] = drx::scan(condense, start, std::tuple{drx::flip(stiffness), drx::flip(load)});
+  auto kept = drx::scan(condense, start, std::tuple{drx::flip(stiffness), drx::flip(load)}).second;
   auto bend = [](auto at, auto element) {
     auto [t, f] = element;
     auto next = f - drx::matmul(t, at);
@@ -37,8 +35,6 @@ inline constexpr auto deflections = [](auto thickness, auto load) {  // of a cla
 inline constexpr auto error = [](auto t, auto load, auto seen) {
   return drx::mean(drx::square(deflections(t, load) - seen));
 };
-inline constexpr auto fit = [](auto t, auto load, auto seen) {
-  return drx::map(drx::value_and_grad(error), t, load, seen);
-};
+inline constexpr auto fit = [](auto... x) { return drx::map(drx::value_and_grad(error), x...); };
 using Program = drx::program<fit, all_elements, all_elements, all_elements>;
 }  // namespace beams
