@@ -358,26 +358,38 @@ struct scan {
     return r;
   }
 
-  /// All carries and xs are batched. A stacked array has its batch axis after the axis that the loop runs along.
+  /// Carries and xs that are the same for the whole batch stay so in the loop: of a Jacobian's columns, the values are
+  /// computed once. A stacked array has its batch axis after the axis that the loop runs along.
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<int> operands = s.operands;
-    vec<bool> in{false};
-    for (int i = 0; i < operands.size(); ++i) {
-      const bool constant = i < p.constants;
-      if (!constant && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-      if (i >= p.constants + p.carries) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
-      in.push_back(!constant || batched[i]);
+    vec<bool> in{false}, must(body.outputs.size(), false), out;
+    in.append(batched);
+    tape step;
+    for (bool grown = true; grown;) {
+      if (p.guard && in[*p.guard]) {  // elements that have finished stay as they are, each for itself
+        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
+        must = vec<bool>(must.size(), true);
+      }
+      grown = false;
+      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
+      step = s.drivers.batch(body, in, n, must, out);
+      for (int i = 0; i < p.carries; ++i)
+        if (out[i] && !must[i]) in[1 + p.constants + i] = grown = true;
     }
-    const tape step = s.drivers.batch(body, in, n);
+    vec<int> operands = s.operands;
+    for (int i = p.constants; i < operands.size(); ++i) {
+      if (in[1 + i] && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+      if (in[1 + i] && i >= p.first_x()) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
+    }
     vec<int> r;
     if (p.guard && in[*p.guard]) {
       r = batch_guarded(s.b, s.e, p, step, operands);
     } else {
       r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
     }
-    for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
+    for (int i = 0; i < r.size(); ++i)
+      r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
   /// If each element has a guard of its own, the loop runs as long as one of them holds, and finished elements stay as

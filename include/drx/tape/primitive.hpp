@@ -41,10 +41,14 @@ struct region_drivers {
   tape (*vjp_of_member)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   /// as vjp, with t's outputs in front
   tape (*value_and_vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-  /// t with an axis 0 of extent n on the inputs batched and on all outputs; collectives over `axis` are over that axis
-  tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis);
+  /// t with an axis 0 of extent n on the inputs batched, on the outputs that must have it, and on those that differ
+  /// along it, which are then named; collectives over `axis` are over that axis
+  tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                      vec<bool>& outputs_with_axis, const placement_info* axis);
   const placement_info* axis = nullptr;
-  [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) const;
+  [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) const;  // on all outputs
+  [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                                     vec<bool>& outputs_with_axis) const;
 };
 
 /// An entry as its derivative or batching rule sees it, with operands and results already on `b`.
@@ -170,7 +174,12 @@ struct primitive {
 constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
-  return batch_along(t, batched, n, axis);
+  vec<bool> all;
+  return batch_along(t, batched, n, vec<bool>(t.outputs.size(), true), all, axis);
+}
+constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                                     vec<bool>& outputs_with_axis) const {
+  return batch_along(t, batched, n, must, outputs_with_axis, axis);
 }
 
 }  // namespace drx

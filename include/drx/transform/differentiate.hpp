@@ -10,9 +10,10 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving);
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr);
+constexpr tape batch_outputs(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                             vec<bool>& outputs_with_axis, const placement_info* axis);
 
-inline constexpr region_drivers drivers{jvp, pullback, pullback_of_member, value_and_pullback, batch};
+inline constexpr region_drivers drivers{jvp, pullback, pullback_of_member, value_and_pullback, batch_outputs};
 
 /// Forward mode. Inputs: t's, then a tangent for each that moves. Outputs: t's, then the tangents of the floating ones.
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
@@ -149,14 +150,27 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
   check(r);
   return r;
 }
-/// As batch_where_needed, with the axis on all outputs.
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis) {
+/// As batch_where_needed, with the axis on the outputs that must have it, too.
+constexpr tape batch_outputs(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                             vec<bool>& outputs_with_axis, const placement_info* axis) {
   vec<bool> has_axis;
   tape r = batch_where_needed(t, batched, n, has_axis, axis);
   builder b;
-  const vec<int> out = inline_tape(b, r, inputs_like(b, r));
-  for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
+  vec<int> out = inline_tape(b, r, inputs_like(b, r));
+  for (int i = 0; i < out.size(); ++i) {
+    if (must[i] && !has_axis[i]) {
+      out[i] = emit::repeated(b, out[i], n);
+      has_axis[i] = true;
+    }
+    b.output(out[i]);
+  }
+  outputs_with_axis = has_axis;
   return without_dead_entries(b.take());
+}
+/// As batch_where_needed, with the axis on all outputs.
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr) {
+  vec<bool> all;
+  return batch_outputs(t, batched, n, vec<bool>(t.outputs.size(), true), all, axis);
 }
 
 // ---- the derivative of a member by few numbers ----

@@ -61,6 +61,42 @@ constexpr auto powers = [](auto w, auto data) {
 };
 using Powers = drx::program<powers, array<std::int64_t, 3, 3>, drx::placed<array<std::int64_t, 3, 3>, runs>>;
 
+// Rows of 40 numbers move by each member's own places, or by the same for all of them.
+template <bool Own>
+constexpr auto shifted = [](auto data, auto places) {
+  auto of_member = [](auto x, auto own) {
+    auto step = [](auto c, auto place) {
+      auto [row, same] = c;
+      auto before = drx::dynamic_slice<40>(drx::concatenate(0 * row, row), 40 - (Own ? place : same));
+      return std::pair{std::tuple{0.5 * row + before, same + 1}, drx::sum(before)};
+    };
+    auto [last, sums] = drx::scan(step, std::tuple{x, drx::ones<drx::scalar<std::int32_t>>()}, own);
+    return drx::dot(std::get<0>(last), std::get<0>(last)) + drx::sum(sums);
+  };
+  return drx::map(drx::value_and_grad(of_member), data, places);
+};
+template <bool Own>
+using Shifted =
+    drx::program<shifted<Own>, drx::placed<array<double, 40>, runs>, drx::placed<array<std::int32_t, 3>, runs>>;
+
+// Members that read a row of a table at a place of their own, and what they have seen so far by two heads.
+constexpr auto remembered = [](auto table, auto firsts) {
+  auto of_member = [](auto rows, auto first) {
+    auto step = [=](auto i, auto c) {
+      auto [place, cache, sum] = c;
+      auto row = drx::reshape<2, 10>(drx::index(rows, place));
+      auto all = drx::update_slice(cache, drx::expand_dims<0>(row), i);
+      auto fits = drx::softmax(drx::einsum<"jhd,hd->hj">(all, row));
+      auto seen = drx::einsum<"hj,jhd->hd">(fits, all);
+      return std::tuple{(place + 2 * first + 1) % 5, all, sum + drx::matmul(rows, drx::reshape<20>(seen))};
+    };
+    auto start = std::tuple{first, drx::zeros<array<double, 4, 2, 10>>(), drx::zeros<array<double, 5>>()};
+    return std::get<2>(drx::fori_loop<4>(start, step));
+  };
+  return drx::map(of_member, drx::broadcast<runs>(table), firsts);
+};
+using Remembered = drx::program<remembered, array<double, 5, 20>, drx::placed<drx::scalar<std::int32_t>, runs>>;
+
 template <class P>
 std::string plan_of() {
   return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
@@ -72,3 +108,12 @@ TEST_CASE("products of small matrices in lanes") {
   CHECK(plan_of<Filter<double>>().find("lane_matmul") != std::string::npos);
 }
 TEST_CASE("integers in lanes") { harness::check_run<Powers>({.below = 3}, {7, 300}); }
+TEST_CASE("members that move long rows to places of their own keep them as rows") {
+  harness::check_run<Shifted<true>>({.below = 7}, {0, 9, 300});
+  CHECK(plan_of<Shifted<true>>().find("f64[8,80]") != std::string::npos);
+  CHECK(plan_of<Shifted<false>>().find("f64[80,8]") != std::string::npos);
+}
+TEST_CASE("members with several products of vectors side by side share one product with a common matrix") {
+  harness::check_run<Remembered>({.below = 5}, {0, 9, 300});
+  CHECK(plan_of<Remembered>().find("f64[8,5] = matmul") != std::string::npos);
+}

@@ -12,16 +12,42 @@
 
 namespace drx::plan {
 
-/// By value of a tape: whether it depends on the inputs that are in a list.
+constexpr vec<bool> own_inputs(const entry& e, const tape& region, const vec<bool>& depends);
+
+/// By value of a tape: whether it depends on the inputs that are in a list. Of a loop's results only some may.
 constexpr vec<bool> depending(const tape& body, const vec<bool>& inputs) {
   vec<bool> depends(body.values.size(), false);
   for (int i = 0; i < inputs.size(); ++i) depends[body.inputs[i]] = inputs[i];
   for (const entry& e : body.entries) {
+    if (e.prim == &prim::scan) {
+      const prim::rules::scan::view loop(e);
+      const vec<bool> own = own_inputs(e, e.regions[0], depends), after = depending(e.regions[0], own);
+      const bool own_end = loop.guard && own[*loop.guard];
+      for (int i = 0; i < e.results.size(); ++i)
+        depends[e.results[i]] =
+            own_end || (i < loop.carries ? own[1 + loop.constants + i] : after[e.regions[0].outputs[i]]);
+      continue;
+    }
     bool varies = false;
     for (int o : e.operands) varies = varies || depends[o];
     for (int r : e.results) depends[r] = varies;
   }
   return depends;
+}
+/// Which inputs of an entry's region differ between members, where `depends` says it of the values around it.
+constexpr vec<bool> own_inputs(const entry& e, const tape& region, const vec<bool>& depends) {
+  vec<bool> own(region.inputs.size(), true);
+  if (e.prim != &prim::scan) return own;
+  own[0] = false;
+  for (int i = 0; i < e.operands.size(); ++i) own[1 + i] = depends[e.operands[i]];
+  const prim::rules::scan::view loop(e);
+  for (bool grown = true; grown;) {  // a carry also does if a step makes it so
+    grown = false;
+    const vec<bool> after = depending(region, own);
+    for (int i = 0; i < loop.carries; ++i)
+      if (after[region.outputs[i]] && !own[1 + loop.constants + i]) own[1 + loop.constants + i] = grown = true;
+  }
+  return own;
 }
 /// The same for a body's first `inputs` inputs.
 constexpr vec<bool> depending(const tape& body, int inputs) {
@@ -35,6 +61,14 @@ constexpr bool is_stacked_product(const tape& body, const entry& e, const vec<bo
   return e.prim == &prim::matmul && !prim::rules::matmul::view(e).transposes_first && !depends[e.operands[1]] &&
          body.values[e.operands[0]].shape[0] <= machine::few_rows;
 }
+/// Whether the matrices that an entry multiplies, or gets, are rows or columns.
+constexpr bool are_of_vectors(const tape& body, const entry& product) {
+  for (const int v : {product.operands[0], product.operands[1]}) {
+    const shape s = body.values[v].shape;
+    if (s[s.rank - 1] == 1 || s[s.rank - 2] == 1) return true;
+  }
+  return false;
+}
 /// Whether a body has loops or branches.
 constexpr bool has_loops(const tape& body) {
   return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
@@ -42,16 +76,18 @@ constexpr bool has_loops(const tape& body) {
 /// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
 /// which become matrix products, of small matrices, which leave vector units idle, or stacked; or they stand beside
 /// loops, whose steps are chains of short loops in one member. Members have the first `inputs` inputs of their own.
-constexpr bool can_batch_small(const tape& body, int inputs, bool beside_loops = false) {
+/// Members that stay rows may also have several products of vectors side by side, such as one for each head.
+constexpr bool can_batch_small(const tape& body, int inputs, bool as_rows, bool beside_loops = false) {
   const vec<bool> depends = depending(body, inputs);
   for (const entry& e : body.entries) {
     if (!e.prim->batch || e.prim == &prim::members) return false;
     for (const tape& region : e.regions)
-      if (!can_batch_small(region, region.inputs.size())) return false;
+      if (!can_batch_small(region, region.inputs.size(), as_rows)) return false;
     for (int o : e.operands)
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+      if (as_rows && x.rank > 2 && are_of_vectors(body, e)) continue;
       const std::int64_t largest = std::max({x.size(), y.size(), body.values[e.results[0]].shape.size()});
       if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
                            (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix) ||
@@ -78,17 +114,6 @@ constexpr std::int64_t bytes_of_steps(const tape& body) {
         n += stacked.shape.size() * byte_size(stacked.type);
       }
   return n;
-}
-
-/// Whether members are small enough for blocks: their shares are short and their products are of vectors, which a block
-/// turns into matrix products.
-constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
-  if (!foldable || (placed == 0 && !has_loops(body))) return false;
-  for (int i = 1; i <= placed; ++i) {
-    const abstract_value& share = body.values[body.inputs[i]];
-    if (share.depth > 0 || share.shape.size() > machine::short_share) return false;
-  }
-  return can_batch_small(body, 1 + placed, has_loops(body));
 }
 
 /// The size of a block of members of `bytes` each, with elementwise functions of their numbers, of `number` bytes: as
@@ -165,11 +190,28 @@ constexpr bool shares_matrix(const tape& body, const vec<bool>& own) {
   return false;
 }
 
+/// Whether members read or write long rows at places of their own: along a first axis these are copied, but in lanes
+/// each number has its own place.
+constexpr bool moves_long_rows(const tape& body, const vec<bool>& own) {
+  const vec<bool> depends = depending(body, own);
+  for (const entry& e : body.entries) {
+    for (const tape& region : e.regions)
+      if (moves_long_rows(region, own_inputs(e, region, depends))) return true;
+    if (e.prim != &prim::dynamic_slice && e.prim != &prim::update_slice) continue;
+    const shape moved = body.values[e.prim == &prim::dynamic_slice ? e.results[0] : e.operands[1]].shape;
+    if (depends[e.operands.back()] && moved.last() > machine::short_row) return true;
+  }
+  return false;
+}
+
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
 /// own, in loops, or with short rows, if a block's values then stay in the second cache. Products with a larger matrix
-/// that is the same for all of them do better stacked.
+/// that is the same for all of them do better stacked, and long rows at places of their own where they lie.
 constexpr bool suits_lanes(const tape& body, int placed) {
-  const vec<bool> depends = depending(body, 1 + placed);
+  vec<bool> own(body.inputs.size(), false);
+  for (int i = 0; i <= placed; ++i) own[i] = true;
+  const vec<bool> depends = depending(body, own);
+  if (moves_long_rows(body, own)) return false;
   bool short_rows = false, suited = false;
   for (const entry& e : body.entries) {
     const bool stacked = is_stacked_product(body, e, depends);
@@ -181,6 +223,17 @@ constexpr bool suits_lanes(const tape& body, int placed) {
   }
   if (suited) return true;
   return short_rows && largest_value(body) * prim::rules::stage::leaf <= machine::value_of_lanes;
+}
+
+/// Whether members are small enough for blocks: their shares are short and their products are of vectors, which a block
+/// turns into matrix products.
+constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
+  if (!foldable || (placed == 0 && !has_loops(body))) return false;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    if (share.depth > 0 || share.shape.size() > machine::short_share) return false;
+  }
+  return can_batch_small(body, 1 + placed, !suits_lanes(body, placed), has_loops(body));
 }
 
 /// The sum over axis 0 of a block's values. Products that were added up are summed apart, each as one product.

@@ -12,6 +12,13 @@ struct fused_short_rows {
   using pointers_type = typename Loop::pointers_type;
   using elements_of = fused_elements<Loop>;
 
+  /// A row's columns up to whole vectors of T: a row of one number is written so far, and the next row over its end.
+  template <class T>
+  static constexpr std::int64_t whole_vectors = [] {
+    std::int64_t lanes = 1;
+    while (lanes < Loop::columns && lanes * static_cast<std::int64_t>(sizeof(T)) < machine::cache_line) lanes *= 2;
+    return (Loop::columns + lanes - 1) / lanes * lanes;
+  }();
   /// N numbers of operand Q, written out.
   template <int Q, std::int64_t N>
   struct numbers {
@@ -23,7 +30,7 @@ struct fused_short_rows {
       }
     }();
     using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
-    alignas(64) type elements[used ? N : 1];
+    alignas(64) type elements[used ? N + whole_vectors<type> - Loop::columns : 1];
   };
   /// Band rows from row `first` on as one loop.
   template <std::int64_t Band, int... M, int... K>
@@ -40,7 +47,8 @@ struct fused_short_rows {
           using T = typename numbers<Q, size>::type;
           T* to = detail::get<Q>(written).elements;
           detail::row_index row;
-          if constexpr (s.rearranged) row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
+          if constexpr (s.kind == detail::source_kind::memory)
+            row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
           for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
             if constexpr (s.rearranged) {
               unroll<Loop::segments>([&]<int S>(std::integral_constant<int, S>) {
@@ -52,8 +60,14 @@ struct fused_short_rows {
             } else if constexpr (s.kind == detail::source_kind::position) {
               for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
             } else {
-              const T* from = elements<T, C, s.value>(f) + Loop::row_start(s.from, r);
-              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[Loop::is_one_in_row(s.from) ? 0 : c];
+              const T* from = elements<T, C, s.value>(f) + Loop::template row_start<Q>(row);
+              if constexpr (Loop::is_one_in_row(s.from)) {
+                const T one = *from;
+                for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
+              } else {
+                for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[c];
+              }
+              detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
             }
           }
           detail::get<Q>(pointers) =
