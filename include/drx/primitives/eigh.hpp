@@ -73,14 +73,14 @@ struct eigh {  // results: w, ascending, and V with (A + A^T) / 2 = V diag(w) V^
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
     const abstract_value& x = operands[0];
     const std::int64_t n = x.shape.last();
-    return n * n * byte_size(x.type);
+    return n * (n + 2) * byte_size(x.type);
   }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto n = s.last();
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(n * n));
+        std::vector<T> scratch(static_cast<std::size_t>(n * (n + 2)));
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           decompose::eigh(n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * n, v.out[1].data<T>() + b * n * n,
                           scratch.data());

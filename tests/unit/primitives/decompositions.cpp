@@ -2,6 +2,12 @@
 // derivatives.
 #include <drx/drx.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
 #include "harness/derivatives.hpp"
 
 namespace interpreter = drx::interpreter;
@@ -183,4 +189,98 @@ TEST_CASE("equal eigenvalues and singular values: what does not depend on vector
   const auto [slope, moved] = interpreter::call<program<g, m33>>(m33{2, 0, 0, 0, 2, 0, 0, 0, 2});
   for (int i = 0; i < 9; ++i) CHECK(slope[i] == (i % 4 == 0 ? 16 : 0));  // 2 w + 3 s^2
   CHECK(moved == doctest::Approx(96));
+}
+
+namespace {
+/// Q diag(w) Q^T of a random orthogonal Q, symmetric to the last bit.
+template <class T>
+std::vector<T> with_eigenvalues(const std::vector<double>& w, std::mt19937& random) {
+  const auto n = static_cast<std::int64_t>(w.size());
+  const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
+  std::vector<double> x(static_cast<std::size_t>(n * n)), q(x.size()), r(x.size()), space(static_cast<std::size_t>(2 * n));
+  std::normal_distribution<double> normal;
+  for (double& e : x) e = normal(random);
+  drx::decompose::qr(n, n, x.data(), q.data(), r.data(), space.data());
+  std::vector<T> a(x.size());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j <= i; ++j) {
+      long double sum = 0;
+      for (std::int64_t k = 0; k < n; ++k)
+        sum += static_cast<long double>(q[at(i, k)]) * w[static_cast<std::size_t>(k)] * q[at(j, k)];
+      a[at(i, j)] = a[at(j, i)] = static_cast<T>(sum);
+    }
+  return a;
+}
+/// The largest errors of a matrix's eigenvalues, its residuals A v - w v, and its eigenvectors' products, in units in the
+/// last place of the largest eigenvalue, or of one.
+template <class T>
+double worst_error(const std::vector<T>& a, std::vector<double> expected) {
+  const auto n = static_cast<std::int64_t>(expected.size());
+  const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
+  std::vector<T> w(expected.size()), v(a.size()), space(a.size() + 2 * expected.size());
+  drx::decompose::eigh(n, a.data(), w.data(), v.data(), space.data());
+  std::sort(expected.begin(), expected.end());
+  const double largest = std::max(std::abs(expected.front()), std::abs(expected.back()));
+  double worst = 0;
+  const auto note = [&](double error) { worst = error <= worst ? worst : error; };  // (NaN is noted)
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto of = static_cast<std::size_t>(k);
+    note(std::abs(static_cast<double>(w[of]) - expected[of]) / largest);
+    for (std::int64_t i = 0; i < n; ++i) {
+      double residual = -static_cast<double>(w[of]) * static_cast<double>(v[at(i, k)]), product = i == k ? -1 : 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        residual += static_cast<double>(a[at(i, j)]) * static_cast<double>(v[at(j, k)]);
+        product += static_cast<double>(v[at(j, i)]) * static_cast<double>(v[at(j, k)]);
+      }
+      note(std::abs(residual) / largest);
+      note(std::abs(product));
+    }
+  }
+  return worst / static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+}  // namespace
+
+TEST_CASE("eigenvalues are right to the last digits of the largest one, whatever the spectrum") {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const int n : {1, 2, 3, 4, 5, 6, 7, 11, 16, 33, 64}) {
+    const auto check = [&](const char* name, auto spectrum) {
+      CAPTURE(n);
+      CAPTURE(name);
+      std::vector<double> w;
+      for (int k = 0; k < n; ++k) w.push_back(spectrum(k));
+      CHECK(worst_error(with_eigenvalues<double>(w, random), w) <= 30 + 2 * n);
+      CHECK(worst_error(with_eigenvalues<float>(w, random), w) <= 30 + 2 * n);
+    };
+    check("random", [&](int) { return normal(random); });
+    check("all equal", [](int) { return 3.0; });
+    check("clusters", [](int k) { return k % 3 + 1e-9 * k; });
+    check("falling by ten", [](int k) { return std::pow(10.0, -k); });
+    check("of rank one", [](int k) { return k == 0 ? 7.0 : 0.0; });
+    check("both signs", [](int k) { return k % 2 == 0 ? 1.0 : -1.0; });
+    check("large", [](int k) { return 1e37 / (k + 1); });
+    check("small", [](int k) { return 1e-36 * (k + 1); });
+  }
+}
+
+TEST_CASE("rows of very different sizes keep the digits of small eigenvalues") {
+  constexpr std::int64_t n = 8;  // D B D, with B near the unit matrix: its eigenvalues are near D's squares
+  std::vector<double> a(n * n), twice(n * n), w(n), scaled(n), v(n * n), space(n * (n + 2));
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      a[static_cast<std::size_t>(i * n + j)] = std::pow(0.01, static_cast<double>(i + j)) * (i == j ? 1 : 0.1);
+  drx::decompose::eigh(n, a.data(), w.data(), v.data(), space.data());
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double size = std::pow(1e-4, static_cast<double>(n - 1 - k));
+    CHECK(w[static_cast<std::size_t>(k)] > 0.8 * size);
+    CHECK(w[static_cast<std::size_t>(k)] < 1.2 * size);
+  }
+}
+
+TEST_CASE("a path's adjacency matrix has the eigenvalues 2 cos(k pi / (n + 1))") {
+  constexpr std::int64_t n = 40;
+  std::vector<double> a(n * n), expected;
+  for (std::int64_t i = 0; i + 1 < n; ++i) a[static_cast<std::size_t>(i * n + i + 1)] = a[static_cast<std::size_t>((i + 1) * n + i)] = 1;
+  for (int k = 1; k <= n; ++k) expected.push_back(2 * std::cos(k * 3.14159265358979323846 / (n + 1)));
+  CHECK(worst_error(a, expected) <= 60);
 }

@@ -134,6 +134,24 @@ struct fused_elements {
     (point(std::integral_constant<int, M>{}), ...);
   }
 
+  /// Takes from the compiler that it has read the rows' single numbers before: g++ would hand them from step to step, since
+  /// a store might change them, and find no vectors in such a loop.
+  template <int... M, class Pointers>
+  DRX_INLINE static void forget_numbers(Pointers& pointers) {
+    auto forget = [&]<int K, int I>(std::integral_constant<int, K>,
+                                    std::integral_constant<int, I>) __attribute__((always_inline)) {
+      if constexpr (I < Loop::arity(K)) {
+        constexpr detail::source s = Loop::operand(K, I);
+        if constexpr (s.kind == detail::source_kind::memory && !s.rearranged && Loop::is_one_in_row(s.from))
+          asm("" : "+r"(detail::get<3 * K + I>(pointers)));
+      }
+    };
+    ((forget(std::integral_constant<int, M>{}, std::integral_constant<int, 0>{}),
+      forget(std::integral_constant<int, M>{}, std::integral_constant<int, 1>{}),
+      forget(std::integral_constant<int, M>{}, std::integral_constant<int, 2>{})),
+     ...);
+  }
+
   /// Shorter loops are over before two of them would pay.
   static constexpr std::int64_t least_halved = 64;
   /// N elements of row r from `begin` on.
@@ -178,6 +196,7 @@ struct fused_elements {
       begin_row<N, M...>(pointers, r, first, kept, 0);
       Pointers with_begun = pointers;
       with_begun.first = first;
+      forget_numbers<M...>(with_begun);
       point_to_begun<M...>(with_begun, kept, 0);
       run_elements<N, true, M...>(out, with_begun, r, first);
     }
