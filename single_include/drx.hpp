@@ -1618,9 +1618,12 @@ struct region_drivers {
   tape (*vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   tape (*vjp_of_member)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   tape (*value_and_vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-  tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis);
+  tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                      vec<bool>& outputs_with_axis, const placement_info* axis);
   const placement_info* axis = nullptr;
   [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) const;
+  [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                                     vec<bool>& outputs_with_axis) const;
 };
 
 struct rule_site {
@@ -1704,7 +1707,12 @@ struct primitive {
 constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
-  return batch_along(t, batched, n, axis);
+  vec<bool> all;
+  return batch_along(t, batched, n, vec<bool>(t.outputs.size(), true), all, axis);
+}
+constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                                     vec<bool>& outputs_with_axis) const {
+  return batch_along(t, batched, n, must, outputs_with_axis, axis);
 }
 
 }
@@ -7035,6 +7043,8 @@ struct sum : over_axes {
     if (!emit::is_constant(b, o[0], x)) {
       const int product = over_outer_products(b, o[0], a);
       if (product >= 0) return product;
+      const int contracted = over_a_contraction(b, o[0], a);
+      if (contracted >= 0) return contracted;
       const int squares = of_squared_outer_product(b, o[0], a);
       if (squares >= 0) return squares;
       const int inner = inside_of_reshape(b, o[0], a);
@@ -7069,6 +7079,32 @@ struct sum : over_axes {
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
     return matmul::written(b, product, columns, rows, true, false);
+  }
+  static constexpr int over_a_contraction(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || e->prim != &prim::mul || b.shape(x).rank != 3 || a.ints.size() != 1 || !is_floating(b.type(x).type))
+      return -1;
+    const int k = static_cast<int>(a.ints[0]), row = k == 0 ? 1 : 0, column = 3 - k - row;
+    int rows = e->operands[0], columns = e->operands[1];
+    if (repeated_axis(b, rows) == row) std::swap(rows, columns);
+    if (repeated_axis(b, rows) != column || repeated_axis(b, columns) != row) return -1;
+    const auto matrix = [&](int operand, int axis) {
+      return emit::reshape(b, b.definition(operand)->operands[0], without_axis(b.shape(operand), axis));
+    };
+    const int left = matrix(rows, column), right = matrix(columns, row);
+    return emit::matmul(b, left, right, k<row, k> column);
+  }
+  static constexpr int repeated_axis(const builder& b, int x) {
+    const entry* e = b.definition(x);
+    if (!e || e->prim != broadcast_to::prim_ptr()) return -1;
+    const shape from = b.shape(e->operands[0]), to = b.shape(x);
+    int axis = -1;
+    for (int i = 0; i < to.rank; ++i) {
+      if (from.rank == to.rank && from[i] == to[i]) continue;
+      if (from.rank != to.rank || axis >= 0) return -1;
+      axis = i;
+    }
+    return axis;
   }
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);
@@ -13381,22 +13417,33 @@ struct scan {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<int> operands = s.operands;
-    vec<bool> in{false};
-    for (int i = 0; i < operands.size(); ++i) {
-      const bool constant = i < p.constants;
-      if (!constant && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-      if (i >= p.constants + p.carries) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
-      in.push_back(!constant || batched[i]);
+    vec<bool> in{false}, must(body.outputs.size(), false), out;
+    in.append(batched);
+    tape step;
+    for (bool grown = true; grown;) {
+      if (p.guard && in[*p.guard]) {
+        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
+        must = vec<bool>(must.size(), true);
+      }
+      grown = false;
+      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
+      step = s.drivers.batch(body, in, n, must, out);
+      for (int i = 0; i < p.carries; ++i)
+        if (out[i] && !must[i]) in[1 + p.constants + i] = grown = true;
     }
-    const tape step = s.drivers.batch(body, in, n);
+    vec<int> operands = s.operands;
+    for (int i = p.constants; i < operands.size(); ++i) {
+      if (in[1 + i] && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+      if (in[1 + i] && i >= p.first_x()) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
+    }
     vec<int> r;
     if (p.guard && in[*p.guard]) {
       r = batch_guarded(s.b, s.e, p, step, operands);
     } else {
       r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
     }
-    for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
+    for (int i = 0; i < r.size(); ++i)
+      r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
   static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step,
@@ -14882,9 +14929,14 @@ void fill_nan(T* x, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
 }
 template <class T>
-T scale_of(const T* x, std::int64_t n) {
+T largest_of(const T* x, std::int64_t n) {
   T largest = 0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+  return largest;
+}
+template <class T>
+T scale_of(const T* x, std::int64_t n) {
+  const T largest = largest_of(x, n);
   return largest > 0 ? largest : T(1);
 }
 
@@ -14934,6 +14986,15 @@ void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
 }
 
 template <class T>
+void turn_rows(T c, T s, T* __restrict x, T* __restrict y, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T before = x[i];
+    x[i] = c * before - s * y[i];
+    y[i] = s * before + c * y[i];
+  }
+}
+
+template <class T>
 struct rotation {
   T c, s, t;
   rotation(T p, T q, T x) {
@@ -14942,13 +15003,7 @@ struct rotation {
     c = 1 / std::sqrt(1 + t * t);
     s = t * c;
   }
-  void turn(T* x, T* y, std::int64_t n) const {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const T before = x[i];
-      x[i] = c * before - s * y[i];
-      y[i] = s * before + c * y[i];
-    }
-  }
+  void turn(T* x, T* y, std::int64_t n) const { turn_rows(c, s, x, y, n); }
 };
 inline constexpr int most_sweeps = 60;
 
@@ -14965,19 +15020,96 @@ void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y)
 }
 
 template <class T>
-void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
-  T* const s = scratch;
-  const T scale = scale_of(a, n * n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) {
-      s[i * n + j] = (a[i * n + j] / scale + a[j * n + i] / scale) / 2;
-      v[i * n + j] = i == j;
-    }
-  if (!all_finite(a, n * n)) {
-    fill_nan(w, n);
-    fill_nan(v, n * n);
-    return;
+void tridiagonal(std::int64_t n, T* s, T* w, T* e, T* v, T* space) {
+  for (std::int64_t k = 0; k + 2 < n; ++k) {
+    const std::int64_t m = n - k - 1;
+    T* const u = s + k * n + k + 1;
+    w[k] = s[k * n + k];
+    T below = 0;
+    for (std::int64_t i = 1; i < m; ++i) below = std::max(below, std::abs(u[i]));
+    T& tau = s[k * n + k];
+    tau = 0;
+    e[k] = u[0];
+    if (below == 0) continue;
+    const T alpha = u[0], scale = std::max(below, std::abs(alpha));
+    for (std::int64_t i = 0; i < m; ++i) u[i] /= scale;
+    const T beta = (alpha < 0 ? T(1) : T(-1)) * std::sqrt(inner(u, u, m)), first = u[0] - beta;
+    e[k] = beta * scale;
+    tau = -first / beta;
+    for (std::int64_t i = 1; i < m; ++i) u[i] /= first;
+    u[0] = 1;
+    T* const rest = s + (k + 1) * n + k + 1;
+    for (std::int64_t i = 0; i < m; ++i) space[i] = tau * inner(rest + i * n, u, m);
+    const T half = tau / 2 * inner(space, u, m);
+    for (std::int64_t i = 0; i < m; ++i) space[i] -= half * u[i];
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < m; ++j) rest[i * n + j] -= u[i] * space[j] + space[i] * u[j];
   }
+  for (std::int64_t k = std::max<std::int64_t>(n - 2, 0); k < n; ++k) w[k] = s[k * n + k];
+  if (n > 1) e[n - 2] = s[(n - 2) * n + n - 1];
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) v[i * n + j] = i == j;
+  for (std::int64_t k = n - 3; k >= 0; --k) {
+    const std::int64_t m = n - k - 1;
+    const T *const u = s + k * n + k + 1, tau = s[k * n + k];
+    T* const rest = v + (k + 1) * n + k + 1;
+    if (tau == 0) continue;
+    for (std::int64_t j = 0; j < m; ++j) space[j] = rest[j];
+    for (std::int64_t i = 1; i < m; ++i)
+      for (std::int64_t j = 0; j < m; ++j) space[j] += u[i] * rest[i * n + j];
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < m; ++j) rest[i * n + j] -= tau * u[i] * space[j];
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
+}
+
+template <class T>
+bool implicit_ql(std::int64_t n, T* w, T* e, T* v) {
+  for (std::int64_t l = 0; l < n; ++l)
+    for (int sweep = 0;; ++sweep) {
+      std::int64_t m = l;
+      for (; m + 1 < n; ++m) {
+        const T beside = std::abs(w[m]) + std::abs(w[m + 1]);
+        if (std::abs(e[m]) + beside == beside) break;
+      }
+      if (m == l) break;
+      if (sweep == most_sweeps) return false;
+      const T theta = (w[l + 1] - w[l]) / (2 * e[l]), size = std::hypot(theta, T(1));
+      T g = w[m] - w[l] + e[l] / (theta + (theta < 0 ? -size : size)), s = 1, c = 1, p = 0;
+      std::int64_t i = m - 1;
+      for (; i >= l; --i) {
+        const T f = s * e[i], b = c * e[i], r = std::hypot(f, g);
+        e[i + 1] = r;
+        if (r == 0) break;
+        s = f / r;
+        c = g / r;
+        g = w[i + 1] - p;
+        const T q = (w[i] - g) * s + 2 * c * b;
+        p = s * q;
+        w[i + 1] = g + p;
+        g = c * q - b;
+        turn_rows(c, s, v + i * n, v + (i + 1) * n, n);
+      }
+      w[i < l ? l : i + 1] -= p;
+      if (i < l) e[l] = g;
+      e[m] = 0;
+    }
+  return true;
+}
+
+template <class T>
+bool has_even_rows(std::int64_t n, const T* s) {
+  constexpr T least = T(1) / 64;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (largest_of(s + i * n, n) < least) return false;
+  return true;
+}
+
+template <class T>
+void jacobi(std::int64_t n, T* s, T* w, T* v) {
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) v[i * n + j] = i == j;
   bool more = true;
   for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
     more = false;
@@ -14999,7 +15131,33 @@ void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
         r.turn(v + p * n, v + q * n, n);
       }
   }
-  for (std::int64_t i = 0; i < n; ++i) w[i] = s[i * n + i] * scale;
+  for (std::int64_t i = 0; i < n; ++i) w[i] = s[i * n + i];
+}
+
+inline constexpr std::int64_t least_tridiagonal = 5;
+
+template <class T>
+void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
+  if (!all_finite(a, n * n)) {
+    fill_nan(w, n);
+    fill_nan(v, n * n);
+    return;
+  }
+  T *const s = scratch, *const beside = scratch + n * n;
+  const T scale = scale_of(a, n * n);
+  const auto read = [&] {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) s[i * n + j] = (a[i * n + j] / scale + a[j * n + i] / scale) / 2;
+  };
+  read();
+  bool found = n >= least_tridiagonal && has_even_rows(n, s);
+  if (found) {
+    tridiagonal(n, s, w, beside, v, beside + n);
+    found = implicit_ql(n, w, beside, v);
+    if (!found) read();
+  }
+  if (!found) jacobi(n, s, w, v);
+  for (std::int64_t i = 0; i < n; ++i) w[i] *= scale;
   for (std::int64_t i = 0; i < n; ++i) {
     std::int64_t least = i;
     for (std::int64_t j = i + 1; j < n; ++j)
@@ -15159,14 +15317,14 @@ struct eigh {
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
     const abstract_value& x = operands[0];
     const std::int64_t n = x.shape.last();
-    return n * n * byte_size(x.type);
+    return n * (n + 2) * byte_size(x.type);
   }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto n = s.last();
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(n * n));
+        std::vector<T> scratch(static_cast<std::size_t>(n * (n + 2)));
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           decompose::eigh(n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * n, v.out[1].data<T>() + b * n * n,
                           scratch.data());
@@ -21705,9 +21863,10 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving);
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape pullback_of_member(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr);
+constexpr tape batch_outputs(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                             vec<bool>& outputs_with_axis, const placement_info* axis);
 
-inline constexpr region_drivers drivers{jvp, pullback, pullback_of_member, value_and_pullback, batch};
+inline constexpr region_drivers drivers{jvp, pullback, pullback_of_member, value_and_pullback, batch_outputs};
 
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   builder b;
@@ -21839,13 +21998,25 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
   check(r);
   return r;
 }
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis) {
+constexpr tape batch_outputs(const tape& t, const vec<bool>& batched, std::int64_t n, const vec<bool>& must,
+                             vec<bool>& outputs_with_axis, const placement_info* axis) {
   vec<bool> has_axis;
   tape r = batch_where_needed(t, batched, n, has_axis, axis);
   builder b;
-  const vec<int> out = inline_tape(b, r, inputs_like(b, r));
-  for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
+  vec<int> out = inline_tape(b, r, inputs_like(b, r));
+  for (int i = 0; i < out.size(); ++i) {
+    if (must[i] && !has_axis[i]) {
+      out[i] = emit::repeated(b, out[i], n);
+      has_axis[i] = true;
+    }
+    b.output(out[i]);
+  }
+  outputs_with_axis = has_axis;
   return without_dead_entries(b.take());
+}
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr) {
+  vec<bool> all;
+  return batch_outputs(t, batched, n, vec<bool>(t.outputs.size(), true), all, axis);
 }
 
 constexpr tape pullback_by_tangents(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {

@@ -148,8 +148,8 @@ struct sum : over_axes {
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
     return matmul::written(b, product, columns, rows, true, false);
   }
-  /// The sum over k of x[.., k] y[.., k], where x is repeated along one of the other two axes and y along the other one,
-  /// is a matrix product: how members' outer products add up, and how pairs are written by broadcasting.
+  /// The sum over k of x[.., k] y[.., k], where x is repeated along one of the other two axes and y along the other
+  /// one, is a matrix product: how members' outer products add up, and how pairs are written by broadcasting.
   static constexpr int over_a_contraction(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
     if (!e || e->prim != &prim::mul || b.shape(x).rank != 3 || a.ints.size() != 1 || !is_floating(b.type(x).type))
@@ -162,7 +162,7 @@ struct sum : over_axes {
       return emit::reshape(b, b.definition(operand)->operands[0], without_axis(b.shape(operand), axis));
     };
     const int left = matrix(rows, column), right = matrix(columns, row);
-    return emit::matmul(b, left, right, k < row, k > column);
+    return emit::matmul(b, left, right, k<row, k> column);
   }
   /// The one axis along which x is repeated, if x is an array of one rank and else -1.
   static constexpr int repeated_axis(const builder& b, int x) {

@@ -197,7 +197,8 @@ template <class T>
 std::vector<T> with_eigenvalues(const std::vector<double>& w, std::mt19937& random) {
   const auto n = static_cast<std::int64_t>(w.size());
   const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
-  std::vector<double> x(static_cast<std::size_t>(n * n)), q(x.size()), r(x.size()), space(static_cast<std::size_t>(2 * n));
+  std::vector<double> x(static_cast<std::size_t>(n * n)), q(x.size()), r(x.size()),
+      space(static_cast<std::size_t>(2 * n));
   std::normal_distribution<double> normal;
   for (double& e : x) e = normal(random);
   drx::decompose::qr(n, n, x.data(), q.data(), r.data(), space.data());
@@ -211,8 +212,8 @@ std::vector<T> with_eigenvalues(const std::vector<double>& w, std::mt19937& rand
     }
   return a;
 }
-/// The largest errors of a matrix's eigenvalues, its residuals A v - w v, and its eigenvectors' products, in units in the
-/// last place of the largest eigenvalue, or of one.
+/// The largest errors of a matrix's eigenvalues, its residuals A v - w v, and its eigenvectors' products, in units in
+/// the last place of the largest eigenvalue, or of one.
 template <class T>
 double worst_error(const std::vector<T>& a, std::vector<double> expected) {
   const auto n = static_cast<std::int64_t>(expected.size());
@@ -280,7 +281,8 @@ TEST_CASE("rows of very different sizes keep the digits of small eigenvalues") {
 TEST_CASE("a path's adjacency matrix has the eigenvalues 2 cos(k pi / (n + 1))") {
   constexpr std::int64_t n = 40;
   std::vector<double> a(n * n), expected;
-  for (std::int64_t i = 0; i + 1 < n; ++i) a[static_cast<std::size_t>(i * n + i + 1)] = a[static_cast<std::size_t>((i + 1) * n + i)] = 1;
+  for (std::int64_t i = 0; i + 1 < n; ++i)
+    a[static_cast<std::size_t>(i * n + i + 1)] = a[static_cast<std::size_t>((i + 1) * n + i)] = 1;
   for (int k = 1; k <= n; ++k) expected.push_back(2 * std::cos(k * 3.14159265358979323846 / (n + 1)));
   CHECK(worst_error(a, expected) <= 60);
 }

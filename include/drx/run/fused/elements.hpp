@@ -134,8 +134,8 @@ struct fused_elements {
     (point(std::integral_constant<int, M>{}), ...);
   }
 
-  /// Takes from the compiler that it has read the rows' single numbers before: g++ would hand them from step to step, since
-  /// a store might change them, and find no vectors in such a loop.
+  /// Takes from the compiler that it has read the rows' single numbers before: g++ would hand them from step to step,
+  /// since a store might change them, and find no vectors in such a loop.
   template <int... M, class Pointers>
   DRX_INLINE static void forget_numbers(Pointers& pointers) {
     auto forget = [&]<int K, int I>(std::integral_constant<int, K>,
