@@ -51,7 +51,7 @@ struct pow : same_type, on_floating, singular_value {
     return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
   }
   template <class T>
-  DRX_FN static T apply(T x, T y) {
+  DRX_INLINE static T apply(T x, T y) {
     return math::pow(x, y);
   }
   template <class T>
