@@ -4107,6 +4107,24 @@ DRX_INLINE T fma(T x, T y, T z) {
 
 template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (std::same_as<T, float>) {
+    const double of = x, to = y;
+    constexpr double even = 1 << 25;
+    const double near = detail::clamp(to, -even, even), half = near / 2;
+    const auto is_whole = [](double n) __attribute__((always_inline)) {
+      constexpr double magic = detail::format<double>::magic;
+      return detail::as_rounded(detail::as_rounded(n + magic) - magic) == n;
+    };
+    const bool whole = is_whole(near), odd = whole & !is_whole(half);
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    double r = drx::math::exp(to * drx::math::log(detail::magnitude(of)));
+    r = detail::select(odd, detail::with_sign_of(r, of), r);
+    r = detail::select((of < 0) & (of > -inf) & !whole, nan, r);
+    r = detail::select((to == 0) | (of == 1) | ((of == -1) & (detail::magnitude(to) == inf)), 1.0, r);
+    return static_cast<float>(r);
+  }
+#endif
   return std::pow(x, y);
 }
 template <std::floating_point T>
@@ -4739,7 +4757,7 @@ struct pow : same_type, on_floating, singular_value {
     return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
   }
   template <class T>
-  DRX_FN static T apply(T x, T y) {
+  DRX_INLINE static T apply(T x, T y) {
     return math::pow(x, y);
   }
   template <class T>
@@ -7043,8 +7061,6 @@ struct sum : over_axes {
     if (!emit::is_constant(b, o[0], x)) {
       const int product = over_outer_products(b, o[0], a);
       if (product >= 0) return product;
-      const int contracted = over_a_contraction(b, o[0], a);
-      if (contracted >= 0) return contracted;
       const int squares = of_squared_outer_product(b, o[0], a);
       if (squares >= 0) return squares;
       const int inner = inside_of_reshape(b, o[0], a);
@@ -7079,32 +7095,6 @@ struct sum : over_axes {
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
     return matmul::written(b, product, columns, rows, true, false);
-  }
-  static constexpr int over_a_contraction(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != &prim::mul || b.shape(x).rank != 3 || a.ints.size() != 1 || !is_floating(b.type(x).type))
-      return -1;
-    const int k = static_cast<int>(a.ints[0]), row = k == 0 ? 1 : 0, column = 3 - k - row;
-    int rows = e->operands[0], columns = e->operands[1];
-    if (repeated_axis(b, rows) == row) std::swap(rows, columns);
-    if (repeated_axis(b, rows) != column || repeated_axis(b, columns) != row) return -1;
-    const auto matrix = [&](int operand, int axis) {
-      return emit::reshape(b, b.definition(operand)->operands[0], without_axis(b.shape(operand), axis));
-    };
-    const int left = matrix(rows, column), right = matrix(columns, row);
-    return emit::matmul(b, left, right, k<row, k> column);
-  }
-  static constexpr int repeated_axis(const builder& b, int x) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != broadcast_to::prim_ptr()) return -1;
-    const shape from = b.shape(e->operands[0]), to = b.shape(x);
-    int axis = -1;
-    for (int i = 0; i < to.rank; ++i) {
-      if (from.rank == to.rank && from[i] == to[i]) continue;
-      if (from.rank != to.rank || axis >= 0) return -1;
-      axis = i;
-    }
-    return axis;
   }
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);

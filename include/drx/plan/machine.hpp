@@ -73,7 +73,7 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 // ---- stages ----
 
 /// The cost of writing down a member's number for later stages, and of reading it there, in elementwise operations.
-inline constexpr std::int64_t of_kept_number = 16;
+inline constexpr std::int64_t operations_of_kept_number = 16;
 
 // ---- blocks of members ----
 
@@ -83,7 +83,7 @@ inline constexpr std::int64_t short_share = 1024;
 /// fewer, blocks would give some ranks and threads more members than others; these are a block for each of 128, and of
 /// eight.
 inline constexpr std::int64_t least_members_in_large_blocks = 1 << 14, least_members_in_blocks = 256,
-                              least_members_in_half_blocks = 128, least_members_in_small_blocks = 64;
+                              least_members_in_blocks_of_16 = 128, least_members_in_small_blocks = 64;
 /// Bytes of a large block's largest value, and of its shares: half of a first cache.
 inline constexpr std::int64_t value_of_large_block = 1 << 14;
 /// Numbers of a matrix whose rows leave vector registers idle, so that several members multiply by theirs at once. What

@@ -12,6 +12,7 @@
 #include <drx/plan/loops/short_axes.hpp>
 #include <drx/plan/loops/stacked_factors.hpp>
 #include <drx/plan/shards/partitioner.hpp>
+#include <drx/plan/staging/contractions.hpp>
 #include <drx/plan/staging/identity_products.hpp>
 #include <drx/plan/staging/outer_products.hpp>
 #include <drx/plan/staging/stages.hpp>
@@ -37,9 +38,11 @@ inline constexpr pass passes[] = {
     {"shards", "Members that have layouts are replaced by their shards.", partitioned},
     {"broadcasts", "Broadcasts move into the loops and branches that read them.", with_broadcasts_in_loops},
     {"identities", "A product with an identity matrix is the other factor.", with_identity_products_left_out},
+    {"contractions", "A sum of products of repeated arrays is a product of matrices.", with_contractions},
     {"stages", "What members compute between two reductions becomes one stage.", staged},
     {"block constants", "The body for a block of members first computes what is the same for all of them.",
      with_block_constants_first},
+    {"sums over members", "Contractions again, in the bodies for blocks of members.", with_contractions},
     {"outer products", "A product of matrices over one number becomes elementwise.", with_outer_products_as_elements},
     {"stacked factors", "A loop stacks a factor of a product for a later loop, or the product for the factor.",
      with_stacked_factors},

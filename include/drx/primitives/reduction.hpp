@@ -109,8 +109,6 @@ struct sum : over_axes {
     if (!emit::is_constant(b, o[0], x)) {
       const int product = over_outer_products(b, o[0], a);
       if (product >= 0) return product;
-      const int contracted = over_a_contraction(b, o[0], a);
-      if (contracted >= 0) return contracted;
       const int squares = of_squared_outer_product(b, o[0], a);
       if (squares >= 0) return squares;
       const int inner = inside_of_reshape(b, o[0], a);
@@ -147,35 +145,6 @@ struct sum : over_axes {
     const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
               rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
     return matmul::written(b, product, columns, rows, true, false);
-  }
-  /// The sum over k of x[.., k] y[.., k], where x is repeated along one of the other two axes and y along the other
-  /// one, is a matrix product: how members' outer products add up, and how pairs are written by broadcasting.
-  static constexpr int over_a_contraction(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != &prim::mul || b.shape(x).rank != 3 || a.ints.size() != 1 || !is_floating(b.type(x).type))
-      return -1;
-    const int k = static_cast<int>(a.ints[0]), row = k == 0 ? 1 : 0, column = 3 - k - row;
-    int rows = e->operands[0], columns = e->operands[1];
-    if (repeated_axis(b, rows) == row) std::swap(rows, columns);
-    if (repeated_axis(b, rows) != column || repeated_axis(b, columns) != row) return -1;
-    const auto matrix = [&](int operand, int axis) {
-      return emit::reshape(b, b.definition(operand)->operands[0], without_axis(b.shape(operand), axis));
-    };
-    const int left = matrix(rows, column), right = matrix(columns, row);
-    return emit::matmul(b, left, right, k<row, k> column);
-  }
-  /// The one axis along which x is repeated, if x is an array of one rank and else -1.
-  static constexpr int repeated_axis(const builder& b, int x) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != broadcast_to::prim_ptr()) return -1;
-    const shape from = b.shape(e->operands[0]), to = b.shape(x);
-    int axis = -1;
-    for (int i = 0; i < to.rank; ++i) {
-      if (from.rank == to.rank && from[i] == to[i]) continue;
-      if (from.rank != to.rank || axis >= 0) return -1;
-      axis = i;
-    }
-    return axis;
   }
   /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples'
   /// gradients in dense layers.)

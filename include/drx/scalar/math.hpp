@@ -611,8 +611,8 @@ DRX_INLINE T fma(T x, T y, T z) {
 #endif
 }
 
-/// x to the power y, with C's special values. Of floats it is exp(y log |x|) in double, rounded once (0.51 ulp), with the
-/// sign of an odd power; of doubles it is libm's, which is not vectorised.
+/// x to the power y, with C's special values. Of floats it is exp(y log |x|) in double, rounded once (0.51 ulp), with
+/// the sign of an odd power; of doubles it is libm's, which is not vectorised.
 template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {
 #if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)

@@ -84,3 +84,37 @@ TEST_CASE("large carries of some of the members") {
   const auto got = p(x.subset(chosen, 0)), expected = q(few);
   for (std::int64_t i = 0; i < 3; ++i) CHECK(std::ranges::equal(got[i], expected[i]));
 }
+
+namespace {
+using odd = drx::array<double, 9001>;  // rows of no whole cache lines
+using odd_data = drx::placed<odd, strips>;
+constexpr auto settled = [](auto at) {
+  auto mean = drx::reduce_mean(drx::map([](auto v) { return drx::mean(v); }, at));
+  auto step = [](auto v, auto c) { return 0.5 * (drx::sin(v) + c); };
+  return drx::map(step, at, drx::broadcast<strips>(mean));
+};
+constexpr auto while_below = [](auto x, auto limit) {
+  auto below = [=](auto carry) { return std::get<1>(carry) < limit; };
+  auto step = [](auto carry) { return std::tuple{settled(std::get<0>(carry)), std::get<1>(carry) + 1.0}; };
+  return std::get<0>(drx::while_loop<3>(below, step, std::tuple{x, 0.0 * limit}));
+};
+/// A loop in a branch in a loop, whose old carry is read behind it and is another carry's next value.
+constexpr auto loop_in_a_branch = [](auto x, auto w) {
+  return drx::fori_loop<3>(std::tuple{x, x, w}, [](auto carry) {
+    auto [a, b, u] = carry;
+    auto z = drx::cond(drx::sum(u) > 0.1, [=] { return drx::fori_loop<3>(a, settled); }, [=] { return settled(b); });
+    auto next = drx::map([](auto p, auto q, auto r) { return p - 0.5 * q + 0.1 * r; }, z, a, b);
+    auto mean = drx::reduce_mean(drx::map([](auto v) { return drx::mean(v); }, next));
+    return std::tuple{next, a, 0.01 * mean - u};
+  });
+};
+}  // namespace
+
+TEST_CASE("large carries of a loop that ends by a condition, after no step and after some") {
+  using P = drx::program<while_below, odd_data, double>;
+  for (const double limit : {-1.5, 0.5, 1.5, 2.5, 3.5})
+    harness::check_run<P>({.low = limit, .high = limit + 0.1}, {3, 0, 1});
+}
+TEST_CASE("large carries of a loop in a branch in a loop") {
+  harness::check_run<drx::program<loop_in_a_branch, odd_data, double>>({}, {3, 0, 1});
+}

@@ -127,7 +127,7 @@ constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t numbe
 constexpr bool may_fill_blocks(std::int64_t n, std::int64_t most, bool nested) {
   const std::int64_t least = n > prim::rules::stage::leaf ? machine::least_members_in_large_blocks
                              : n > 16                     ? machine::least_members_in_blocks
-                             : n > 8                      ? machine::least_members_in_half_blocks
+                             : n > 8                      ? machine::least_members_in_blocks_of_16
                                                           : machine::least_members_in_small_blocks;
   return most >= (nested ? n : least);
 }

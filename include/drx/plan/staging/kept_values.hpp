@@ -1,6 +1,6 @@
-// drx/plan/staging/kept_values.hpp: which values of members stages of several levels need and the first one keeps for the
-// others. Computing them again needs no memory, which is right for what members only reduce. But where members exchange
-// values, as the strips of a grid do, each stage would do the work of all stages before it again.
+// drx/plan/staging/kept_values.hpp: which values of members stages of several levels need and the first one keeps for
+// the others. Computing them again needs no memory, which is right for what members only reduce. But where members
+// exchange values, as the strips of a grid do, each stage would do the work of all stages before it again.
 // Tested by tests/unit/run/kept_values.cpp.
 #pragma once
 
@@ -89,7 +89,7 @@ class kept_values {
     work w;
     add_work(i, seen, w);
     return w.reads_computed && kept <= w.bytes_read &&
-           w.operations >= static_cast<double>(machine::of_kept_number * numbers);
+           w.operations >= static_cast<double>(machine::operations_of_kept_number * numbers);
   }
 
   const levels_of_tape& of_;

@@ -20,7 +20,7 @@ namespace drx {
 constexpr std::int64_t members_in_block(std::int64_t members) {
   return members >= machine::least_members_in_large_blocks   ? 128
          : members >= machine::least_members_in_blocks       ? 32
-         : members >= machine::least_members_in_half_blocks  ? 16
+         : members >= machine::least_members_in_blocks_of_16 ? 16
          : members >= machine::least_members_in_small_blocks ? 8
                                                              : 1;
 }

@@ -134,16 +134,18 @@ struct fused_elements {
     (point(std::integral_constant<int, M>{}), ...);
   }
 
-  /// Takes from the compiler that it has read the rows' single numbers before: g++ would hand them from step to step,
+  /// Hides from the compiler that it has read the rows' single numbers before: g++ would hand them from step to step,
   /// since a store might change them, and find no vectors in such a loop.
   template <int... M, class Pointers>
-  DRX_INLINE static void forget_numbers(Pointers& pointers) {
+  DRX_INLINE static void read_numbers_anew(Pointers& pointers) {
     auto forget = [&]<int K, int I>(std::integral_constant<int, K>,
                                     std::integral_constant<int, I>) __attribute__((always_inline)) {
       if constexpr (I < Loop::arity(K)) {
         constexpr detail::source s = Loop::operand(K, I);
-        if constexpr (s.kind == detail::source_kind::memory && !s.rearranged && Loop::is_one_in_row(s.from))
-          asm("" : "+r"(detail::get<3 * K + I>(pointers)));
+        if constexpr (s.kind == detail::source_kind::memory && !s.rearranged && Loop::is_one_in_row(s.from)) {
+          auto& pointer = detail::get<3 * K + I>(pointers);  // (clang captures nothing that only asm names)
+          asm("" : "+r"(pointer));
+        }
       }
     };
     ((forget(std::integral_constant<int, M>{}, std::integral_constant<int, 0>{}),
@@ -196,7 +198,7 @@ struct fused_elements {
       begin_row<N, M...>(pointers, r, first, kept, 0);
       Pointers with_begun = pointers;
       with_begun.first = first;
-      forget_numbers<M...>(with_begun);
+      read_numbers_anew<M...>(with_begun);
       point_to_begun<M...>(with_begun, kept, 0);
       run_elements<N, true, M...>(out, with_begun, r, first);
     }

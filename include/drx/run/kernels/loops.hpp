@@ -27,7 +27,8 @@ struct kernel<C, E, &prim::scan> {
   }
 
   /// Whether carry K is placed, and its memory changes places with that of its new value, which a stage makes: nothing
-  /// is copied then. (Loops, branches and members take the memory of what they make anew each time.)
+  /// is copied then. (Loops, branches and members take the memory of what they make anew each time. A result that is
+  /// also another carry or one of the ys is copied.)
   static constexpr bool changes_places(int k) {
     const int from = C::root(C::output(body, k)), to = C::root(C::result(E, k)), made = C::definition(from);
     const auto& region = C::tape.regions[body];
@@ -42,15 +43,15 @@ struct kernel<C, E, &prim::scan> {
 
   static void run(frame& f) {
     unroll<x.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
-    std::byte* own[carries + 1] = {};  // where the carries are to be in the end
+    std::byte* first[carries + 1] = {};  // where the carries are to be in the end
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
-      if constexpr (changes_places(K)) own[K] = address<C, C::result(E, K)>(f);
+      if constexpr (changes_places(K)) first[K] = address<C, C::result(E, K)>(f);
     });
     run_steps(f);
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       if constexpr (changes_places(K)) {
         constexpr int from = C::output(body, K), to = C::result(E, K);
-        if (address<C, to>(f) == own[K]) return;
+        if (address<C, to>(f) == first[K]) return;
         exchange_places<K>(f);
         copy_value<C, from, to>(f);
       }

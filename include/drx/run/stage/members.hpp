@@ -29,9 +29,10 @@ struct stage_members {
     }
     leave<Body>(f, stored, local, number);
   }
-  /// Whether body Body computes result I where the stage's result has it.
+  /// Whether body Body computes result I where the stage's result has it: then its slot points there. (No other value
+  /// that a body makes lies in a slot.)
   template <int Body>
-  static constexpr bool in_place(int i) {
+  static constexpr bool lies_in_result(int i) {
     const auto& region = C::tape.regions[Stage::body + Body];
     const int v = C::root(C::output(Stage::body + Body, i)), made = C::definition(v);
     return Body == 0 && Stage::fold_of(i) == fold::collect && C::values[v].depth == 0 && made >= region.first_entry &&
@@ -53,7 +54,7 @@ struct stage_members {
     unroll<Stage::results>(
         [&]<int I>(std::integral_constant<int, I>) {  // large and nested results are computed where they belong
           constexpr int out = C::output(region, I), to = C::result(E, I);
-          if constexpr (in_place<Body>(I)) {
+          if constexpr (lies_in_result<Body>(I)) {
             constexpr std::int64_t bytes = C::bytes(out);
             f.slots[slot_of<C, out>] = address<C, to>(f) + local * bytes;
           }
@@ -68,7 +69,7 @@ struct stage_members {
   static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
-      if constexpr (in_place<Body>(I)) {
+      if constexpr (lies_in_result<Body>(I)) {  // nothing to copy
       } else if constexpr (Stage::fold_of(I) == fold::shards) {
         constexpr std::int64_t shards = Stage::view().shard_count(I);
         const std::int64_t shard = number % shards;
