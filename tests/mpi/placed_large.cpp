@@ -1,5 +1,6 @@
 // Large values of members that exchange some of them: kept, computed where they belong, and carried from step to step.
 // Blocks of 8, 16 and 32 members. The same bits on any number of ranks.
+// ranks: 1 2 3 5
 #include <drx/backend/session.hpp>
 #include <drx/drx.hpp>
 
