@@ -6,9 +6,10 @@ struct firms : drx::placement<firms> {};
 using inputs = drx::array<float, 5>;
 
 inline constexpr auto loss = [](auto weights, auto rho, auto x, auto made) {
-  auto error = [](auto a, auto r, auto own, auto seen) {  // constant elasticity of substitution: (sum a x^r)^(1 / r)
-    auto total = drx::sum(a * drx::pow(own, drx::broadcast_to<5>(r)));
-    return drx::square(drx::pow(total, 1.f / r) - seen);
+  // Constant elasticity of substitution, (sum a x^r)^(1 / r), by logarithms: all numbers are near 1.
+  auto error = [](auto a, auto r, auto own, auto seen) {
+    auto total = drx::sum(a * drx::exp(r * drx::log(own)));
+    return drx::square(drx::exp(drx::log(total) / r) - seen);
   };
   return drx::reduce_mean(drx::map(error, drx::broadcast<firms>(weights), drx::broadcast<firms>(rho), x, made));
 };

@@ -1,6 +1,6 @@
 """Production functions: 50000 firms with five inputs, constant elasticity of substitution, errors and their gradient, float.
 
-Bound: powers of floats: six for each firm, and their derivatives.
+Bound: vectors of floats: seven exponentials and six logarithms for each firm.
 """
 
 import jax

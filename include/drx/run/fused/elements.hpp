@@ -114,7 +114,7 @@ struct fused_elements {
       return row::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first],
                       load<R, M, 0>(registers, pointers, r, i));
     } else {
-      return [&]<int... K>(std::integer_sequence<int, K...>) {
+      return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
         return static_cast<R>(row::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
       }(std::make_integer_sequence<int, Loop::arity(M)>{});
     }
