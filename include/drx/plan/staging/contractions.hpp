@@ -35,11 +35,11 @@ constexpr int repeated_axis(const definitions& definition, int v) {
 
 constexpr contraction contraction_of(const definitions& definition, const entry& e) {
   contraction c;
-  if (e.prim != &prim::sum || e.attrs.ints.size() != 1) return c;
+  if (e.prim != &prim::sum || prim::rules::sum::view(e).axes.size() != 1) return c;
   const abstract_value& from = definition.t.values[e.operands[0]];
   const entry* product = definition.of(e.operands[0]);
   if (!product || (product->prim != &prim::mul && product->prim != &prim::azmul)) return c;
-  c.k = static_cast<int>(e.attrs.ints[0]);
+  c.k = static_cast<int>(prim::rules::sum::view(e).axes[0]);
   c.i = c.k == 0 ? 1 : 0;
   c.j = 3 - c.k - c.i;
   if (from.shape.rank != 3 || !is_floating(from.type) || from.shape[c.k] > longest_contraction) return c;
