@@ -15015,8 +15015,7 @@ void tridiagonal(std::int64_t n, T* s, T* w, T* e, T* v, T* space) {
     const std::int64_t m = n - k - 1;
     T* const u = s + k * n + k + 1;
     w[k] = s[k * n + k];
-    T below = 0;
-    for (std::int64_t i = 1; i < m; ++i) below = std::max(below, std::abs(u[i]));
+    const T below = largest_of(u + 1, m - 1);
     T& tau = s[k * n + k];
     tau = 0;
     e[k] = u[0];

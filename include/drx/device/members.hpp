@@ -209,7 +209,7 @@ struct team_members {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
       constexpr std::int64_t bytes = bytes_of<C, out>, of_one = bytes_of<C, one>;
-      if constexpr (host::template lies_in_result<Body>(I)) {
+      if constexpr (host::template lies_in_result<Body>(I)) {  // nothing to copy
       } else if constexpr (Stage::fold_of(I) == fold::gather) {
         copy_bytes(team, address<C, out>(f), address<C, to>(f) + number * of_one, bytes);
       } else if constexpr (Stage::collected(I)) {

@@ -32,7 +32,7 @@ class rearrangements_in_sums {
     for (int o : t.outputs) ++uses_[o];
     moved_uses_ = vec<int>(t.values.size(), 0);
     for (const entry& e : t.entries)
-      if ((e.prim == &prim::slice && has_whole_vectors(e)) || e.prim == &prim::roll) ++moved_uses_[e.operands[0]];
+      if (is_shift(e)) ++moved_uses_[e.operands[0]];
   }
   constexpr vec<int> written(rewriter& w, const entry& e) const {
     if (e.prim == &prim::add) {
@@ -40,8 +40,7 @@ class rearrangements_in_sums {
       if (const int sum = joined_sum(w.b, terms[0], terms[1]); sum >= 0) return {sum};
     }
     if (e.prim == &prim::slice && moves(e.operands[0]) && has_whole_vectors(e)) return {sliced(w, e.operands[0], e)};
-    if (((e.prim == &prim::slice && has_whole_vectors(e)) || e.prim == &prim::roll) && is_of_one_array(e.operands[0]))
-      return {moved_before(w, e)};
+    if (is_shift(e) && is_of_one_array(e.operands[0])) return {moved_before(w, e)};
     return w.copied_with([&](const tape& r) { return rearranged_in_sums(r, least_row_); }, e);
   }
 
@@ -130,6 +129,10 @@ class rearrangements_in_sums {
 
   // ---- squares and multiples ----
 
+  /// Whether e reads an array at other places: a slice of whole vectors, or a roll.
+  [[nodiscard]] constexpr bool is_shift(const entry& e) const {
+    return (e.prim == &prim::slice && has_whole_vectors(e)) || e.prim == &prim::roll;
+  }
   /// Whether v is plain arithmetic on one array in memory, and all that reads it are slices and rolls.
   [[nodiscard]] constexpr bool is_of_one_array(int v) const {
     const entry* e = made_by(v);

@@ -102,13 +102,15 @@ class stage_writer {
   builder b;
   rewriter around{b, t, inputs_like(b, t)};  // writes the entries around stages
 
-  /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
-  constexpr bool made_by_stages(int v) const {
-    if (t.values[v].depth == 0 || defining[v] < 0) return false;
-    const entry& e = t.entries[defining[v]];
+  [[nodiscard]] constexpr bool is_by_members(const entry& e) const {
     return is_placed_entry(t, e) && !is_reduction(e.prim);
   }
+  /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
+  constexpr bool made_by_stages(int v) const {
+    return t.values[v].depth > 0 && defining[v] >= 0 && is_by_members(t.entries[defining[v]]);
+  }
 
+  /// Also collects the values that are kept for stages of later levels.
   constexpr void add_kept(vec<bool>& collect) const {
     levels_of_tape of{.t = t,
                       .level = level,
@@ -119,7 +121,7 @@ class stage_writer {
                       .carries = where.carries};
     for (const entry& e : t.entries) {
       of.reduces.push_back(is_reduction(e.prim));
-      of.by_members.push_back(is_placed_entry(t, e) && !is_reduction(e.prim));
+      of.by_members.push_back(is_by_members(e));
     }
     kept_values(of, collect).add();
   }
