@@ -259,7 +259,9 @@ constexpr void connect_inputs(plan_in_progress& w, const frozen_entry& x, int k,
     const int placed = prim::rules::stage::view(w.t.attributes(x)).placed;
     for (int i = 0; i < inner.inputs.count; ++i) {
       const int v = w.id(inner.inputs, i);
-      if (i <= placed) {
+      if (i <= placed && k > 0) {  // one body runs at a time: those of blocks have the slots of one member's
+        w.p.where[v] = w.p.where[w.id(w.t.regions[x.first_region].inputs, i)];
+      } else if (i <= placed) {
         slot(v);  // the index, the member's shares
       } else {
         w.p.root[v] = w.id(x.operands, i - 1);
