@@ -44,7 +44,6 @@ struct fused_conditions {
   };
   static constexpr copies all = [] {
     copies c;
-    detail::source from[3 * Loop::count] = {};
     for (int q = 0; q < 3 * Loop::count; ++q) {
       const int m = q / 3, i = q % 3;
       c.of_operand[q] = -1;
@@ -54,11 +53,8 @@ struct fused_conditions {
       if (s.kind != detail::source_kind::memory || !is_boolean(s.value)) continue;
       if (!is_boolean(C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i))) continue;
       if (!s.rearranged && !Loop::written_out(s) && Loop::is_one_in_row(s.from)) continue;
-      for (int k = 0; k < q && c.of_operand[q] < 0; ++k)
-        if (c.of_operand[k] >= 0 && from[k].value == s.value && from[k].from == s.from)
-          c.of_operand[q] = c.of_operand[k];
-      if (c.of_operand[q] < 0) c.of_operand[q] = c.count++;
-      from[q] = s;
+      const int first = Loop::shared.first_like[q];
+      c.of_operand[q] = first < q && c.of_operand[first] >= 0 ? c.of_operand[first] : c.count++;
     }
     for (int m = 0; m < Loop::count; ++m)
       c.of_result[m] = C::plan.stored[Loop::result(m)] && is_boolean(Loop::result(m)) ? c.count++ : -1;
@@ -116,8 +112,9 @@ struct fused_conditions {
     constexpr int lanes = pack_width<std::conditional_t<width == 8, double, float>>;
     const auto read = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
       if constexpr (is_first<Q>())
-        convert<N, lanes>(reinterpret_cast<const unsigned char*>(detail::get<Q>(pointers)) + first,
-                          copy[all.of_operand[Q]]);
+        convert<N, lanes>(
+            reinterpret_cast<const unsigned char*>(detail::get<Loop::template pointer_of<Q>>(pointers)) + first,
+            copy[all.of_operand[Q]]);
     };
     unroll<3 * Loop::count>(read);
     run(pointers_type<N>{{pointers}, copy, first});

@@ -124,6 +124,29 @@ struct fused_loop {
     const int n = C::tape.entries[entry(m)].operands.count;
     return n == 0 || C::tape.entries[entry(m)].prim == &prim::matmul ? 1 : n;
   }
+  /// By operand, three to an entry: the first one that reads the same numbers in memory. Its pointer serves all of
+  /// them, so that compilers see that they are the same: a sine and a cosine of one number then reduce it once.
+  struct operands_of_loop {
+    int first_like[3 * count + 1] = {};
+  };
+  static constexpr operands_of_loop shared = [] {
+    operands_of_loop all;
+    detail::source from[3 * count + 1] = {};
+    for (int q = 0; q < 3 * count; ++q) {
+      all.first_like[q] = q;
+      if (q % 3 >= arity(q / 3)) continue;
+      from[q] = operand(q / 3, q % 3);
+      for (int p = 0; p < q && all.first_like[q] == q && from[q].kind == detail::source_kind::memory; ++p)
+        if (from[p].kind == from[q].kind && from[p].value == from[q].value && from[p].from == from[q].from)
+          all.first_like[q] = p;
+    }
+    return all;
+  }();
+  /// The operand whose pointer is that of operand Q; whether it is Q.
+  template <int Q>
+  static constexpr int pointer_of = shared.first_like[Q];
+  template <int Q>
+  static constexpr bool has_pointer = Q % 3 < arity(Q / 3) && pointer_of<Q> == Q;
   /// Whether the loop's first entry is a matrix product.
   static constexpr bool after_product = C::tape.entries[entry(0)].prim == &prim::matmul;
 

@@ -42,9 +42,9 @@ struct fused_packs {
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number) - pack<T>{};
     } else if constexpr (Loop::is_one_in_row(s.from)) {
-      return detail::get<3 * M + I>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
+      return detail::get<Loop::template pointer_of<3 * M + I>>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
     } else {
-      return load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);
+      return load(detail::get<Loop::template pointer_of<3 * M + I>>(pointers) + Loop::row_start(s.from, row) + col);
     }
   }
   /// `product`, but 0 where x or y is 0.
@@ -147,7 +147,7 @@ struct fused_packs {
         : out{(C::plan.stored[Loop::result(M)] ? reinterpret_cast<T*>(Loop::template store_address<M>(f))
                                                : nullptr)...} {
       const auto point = [&]<int Q>(std::integral_constant<int, Q>) {
-        if constexpr (Q % 3 < Loop::arity(Q / 3)) {
+        if constexpr (Loop::template has_pointer<Q>) {
           constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
           if constexpr (s.kind == detail::source_kind::memory) detail::get<Q>(pointers) = elements<T, C, s.value>(f);
         }
