@@ -22,6 +22,5 @@ inline constexpr auto all = [](auto x, auto y, auto penalty) {
   auto gram = drx::matmul(drx::transpose(x), x) / 200;
   return drx::map(fit, drx::broadcast<genes>(gram), drx::broadcast<genes>(x), y, penalty);
 };
-using Program =
-    drx::program<all, table, drx::placed<drx::array<float, 200>, genes>, drx::placed<float, genes>>;
+using Program = drx::program<all, table, drx::placed<drx::array<float, 200>, genes>, drx::placed<float, genes>>;
 }  // namespace elastic_net

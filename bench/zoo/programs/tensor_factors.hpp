@@ -25,8 +25,6 @@ inline constexpr auto factored = [](auto start, auto x) {  // alternating least 
   auto [a, b, c] = drx::fori_loop<8>(start, sweep);
   return std::pair{std::tuple{a, b, c}, drx::norm(x - drx::einsum<"ir,jr,kr->ijk">(a, b, c))};
 };
-inline constexpr auto all = [](auto start, auto x) {
-  return drx::map(factored, drx::broadcast<tensors>(start), x);
-};
+inline constexpr auto all = [](auto start, auto x) { return drx::map(factored, drx::broadcast<tensors>(start), x); };
 using Program = drx::program<all, factors, drx::placed<array<double, 20, 24, 28>, tensors>>;
 }  // namespace tensor_factors
