@@ -14,7 +14,7 @@ namespace drx {
 class constants_trace {
  public:
   static constexpr constants_trace& open() {
-    return *new constants_trace;  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    return *new constants_trace;  // drx: allocated here: something is computed of constants only and never used. Use or remove it; outside of traced lambdas, write it inside
   }
   /// Opens a trace of constants that lives as long as the trace `by`.
   static constexpr constants_trace& open(tracing_context& by) {
@@ -32,7 +32,7 @@ class constants_trace {
   constexpr tracing_builder& entries() { return entries_; }
   /// Opens a region that lives as long as this trace, since a finished first attempt (is_ambiguous) may refer to it.
   constexpr tracing_builder& open_region() {
-    regions_.push_back(new tracing_builder(context_));  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    regions_.push_back(new tracing_builder(context_));  // drx: allocated here: something is computed of constants only and never used. Use or remove it; outside of traced lambdas, write it inside
     return *regions_.back();
   }
 

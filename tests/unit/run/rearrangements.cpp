@@ -67,6 +67,16 @@ constexpr auto beside = []<class A>(const A& x, auto row, auto column, auto numb
 template <std::int64_t N, std::int64_t M>
 using Beside = drx::program<beside, array<double, N, M>, array<double, M>, array<double, N>, double>;
 
+// Positions along the axis whose rows are read in segments.
+constexpr auto counted = []<class A>(const A& x) {
+  constexpr int axis = A::rank - 1;
+  auto at = drx::iota<A, axis>();
+  auto rolled = drx::roll<5, axis>(x);
+  return std::pair{drx::where(at < 8, rolled, x * at), rolled * x - at};
+};
+template <int... N>
+using Counted = drx::program<counted, array<double, N...>>;
+
 // In loops, whose carries are read at their neighbours and must not be overwritten before.
 struct rods : drx::placement<rods> {};
 template <class A>
@@ -123,6 +133,9 @@ TEST_CASE("rearrangements stand beside other operands") {
   harness::check_run<Beside<6, 16>>({}, {1});
   harness::check_run<Beside<30, 10>>({}, {1});
   harness::check_run<Beside<3, 40>>({}, {1});
+  harness::check_run<Counted<41>>({}, {1});
+  harness::check_run<Counted<64>>({}, {1});
+  harness::check_run<Counted<3, 64>>({}, {1});
 }
 TEST_CASE("carries are read at their neighbours") {
   harness::check_run<Heated<array<double, 65>, array<double, 64>>>({}, {1, 5, 41, 300});

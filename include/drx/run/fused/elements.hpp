@@ -26,7 +26,7 @@ struct fused_elements {
   using pointers_type = typename Loop::pointers_type;
   using conditions = fused_conditions<Loop>;
 
-  /// Operand I of entry M, at column i of row r.
+  /// Operand I of entry M, at column i of row r, or of its segment to which the pointers lead.
   template <class T, int M, int I, class Registers, class Pointers>
   DRX_INLINE static T load(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
     constexpr detail::source s = Loop::operand(M, I);
@@ -39,7 +39,7 @@ struct fused_elements {
     } else if constexpr (Loop::written_out(s) || s.kind == detail::source_kind::tile) {
       return detail::get<Loop::template pointer_of<3 * M + I>>(pointers)[i];
     } else if constexpr (s.kind == detail::source_kind::position) {
-      return position<T, s.axis>(r, i);
+      return position<T, s.axis>(r, Loop::segments > 1 ? pointers.column + i : i);
     } else {
       const T* p = detail::get<Loop::template pointer_of<3 * M + I>>(pointers);
       if constexpr (!s.rearranged && Loop::is_one_in_row(s.from)) {
@@ -315,6 +315,7 @@ struct fused_elements {
   DRX_INLINE static void run_segment(const frame& f, std::int64_t r, const detail::row_index& row,
                                      std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
     pointers_type pointers{};
+    pointers.column = Loop::template column<S>;
     auto point = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
       if constexpr (Loop::template has_pointer<Q>) {
         if constexpr (Loop::operand(Q / 3, Q % 3).kind == detail::source_kind::memory)

@@ -334,7 +334,8 @@ struct fused_loop {
   // Named structs, since the functions of each entry are named after these types.
   struct registers_type : files_type::registers {};
   struct pointers_type : files_type::pointers {
-    std::int64_t first = 0;  // the first halves are there from this element on
+    std::int64_t first = 0;   // the first halves are there from this element on
+    std::int64_t column = 0;  // of the row, at which its segment begins
   };
 
   /// The address of entry M's stored result; null if it is not stored.
