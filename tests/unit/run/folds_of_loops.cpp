@@ -46,6 +46,11 @@ constexpr auto several = [](auto x, auto y) {
 };
 using Several = drx::program<several, array<float, 3, 5, 2, 20>, array<float, 3, 5, 2, 20>>;
 
+// Numbers far from each other, of which few are folded; many are a step.
+constexpr auto far = [](auto x) { return drx::sum<0>(x * x + 1.0f); };
+using Far = drx::program<far, array<float, 16, 21, 20>>;
+using ManyFar = drx::program<far, array<float, 17, 21, 20>>;
+
 // In the place of what it reads: a loop that writes its carry cannot go along the axis again.
 constexpr auto in_place = [](auto start, auto steps) {
   auto step = [](auto x, auto y) {
@@ -101,6 +106,8 @@ TEST_CASE("extrema, their positions and sums are parts of the loops that make wh
 TEST_CASE("of results that leave the loop, over axes in the middle, in the place of what is read") {
   static_assert(folds<Several> == 2);
   harness::check_run<Several>({}, {1});
+  static_assert(folds<Far> == 1 && folds<ManyFar> == 0);
+  harness::check_run<Far>({}, {1});
   static_assert(folds<InPlace> == 2);
   harness::check_run<InPlace>({}, {1});
 }

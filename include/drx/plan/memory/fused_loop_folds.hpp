@@ -21,7 +21,8 @@ constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
   const shape& extents = g.t.values[v].shape;
   const int axis = over.axes.number(0);
   if (over.axes.size() != 1 || axis + 1 >= extents.rank || extents[axis] > machine::most_folded) return -1;
-  return elements_below(extents, axis) <= machine::most_folded_columns ? axis : -1;
+  const bool is_near = elements_below(extents, axis) <= machine::most_folded_columns;
+  return is_near || extents[axis] <= machine::most_folded_far ? axis : -1;
 }
 /// Makes folds over one axis parts of the loops that compute what is folded: plain arithmetic, on rows that fill half a
 /// vector at least. They join the sums of their loops. Returns, by loop, whether it has folds.
