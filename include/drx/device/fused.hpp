@@ -175,8 +175,12 @@ DRX_FN void run_folds(const Team& team, const frame& f) {
       typename Loop::registers_type registers;
       element::compute(f, registers, first + k * next, i, 0);
       unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
-        constexpr int v = C::operand(of::fold_entry(J), 0);
-        const T x = run::detail::get<place_in_loop<C, v>>(registers);
+        constexpr int v = of::folded(J);
+        T x{};
+        if constexpr (is_in_loop<C, v, Loop::step>)
+          x = run::detail::get<place_in_loop<C, v>>(registers);
+        else
+          x = elements<const T, C, v>(f)[(first + k * next) * Loop::columns + i];
         if constexpr (of::is_sum(J)) {
           total[J] = k == 0 ? x : total[J] + x;
         } else if (k == 0 || prim::beats<of::template is_largest<J>>(x, total[J])) {

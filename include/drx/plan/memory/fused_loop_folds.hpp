@@ -8,7 +8,17 @@
 
 namespace drx::plan {
 
-/// The axis over which step k folds a value that loop s computes, if it may run with the loop; else -1. (Sums are added
+/// Whether loop s reads v, which is in memory, each element at its place.
+constexpr bool reads_in_place(const steps_in_progress& g, int s, int v) {
+  const int memory = g.root(v);
+  if (!(g.definition(memory) < 0 || g.p.stored[memory])) return false;
+  if (g.t.values[v].shape != g.shape_of_loop(g.loops[s])) return false;
+  for (int e : g.loops[s])
+    for (int i = 0; i < g.t.entries[e].operands.count; ++i)
+      if (g.id(g.t.entries[e].operands, i) == v) return true;
+  return false;
+}
+/// The axis over which step k folds a value that loop s computes, or reads, if it may run with the loop; else -1. (Sums are added
 /// up in the order in which the kernel of a step adds them up: one after the other.)
 constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
   const frozen_entry& x = g.t.entries[g.single(k)];
@@ -16,7 +26,8 @@ constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
       x.prim != &prim::argmin)
     return -1;
   const int v = g.id(x.operands, 0);
-  if (g.root(v) != v || g.p.loop_of[v] != g.step0 + s) return -1;
+  const bool is_made = g.root(v) == v && g.p.loop_of[v] == g.step0 + s;
+  if (!is_made && !reads_in_place(g, s, v)) return -1;
   const prim::rules::over_axes::view over(g.t.attributes(x));
   const shape& extents = g.t.values[v].shape;
   const int axis = over.axes.number(0);

@@ -1,5 +1,5 @@
 // drx/run/fused/folds.hpp: a fused loop that folds over an axis which is not its last one: sums and extrema of its
-// results, whose totals stay in registers while it goes along the axis. It may read rows of arrays at positions.
+// results and of what it reads, whose totals stay in registers while it goes along the axis. It may read rows of arrays at positions.
 // Tested by tests/unit/run/folds_of_loops.cpp.
 #pragma once
 
@@ -18,10 +18,11 @@ struct fused_folds {
   using pointers_type = typename Loop::pointers_type;
   using T = element_of<C, Loop::result(0)>;
 
-  // The folds: entries, and the member of the loop whose results each folds.
+  // The folds: entries, and what each folds: results of the loop, or what it reads.
   static constexpr int folds = Loop::now.sums;
   static constexpr int fold_entry(int j) { return C::plan.members[Loop::now.first_member + Loop::count + j]; }
-  static constexpr int folded(int j) { return C::plan.member_of[C::operand(fold_entry(j), 0)]; }
+  static constexpr int folded(int j) { return C::operand(fold_entry(j), 0); }
+  static constexpr bool is_result(int v) { return C::plan.loop_of[v] == Loop::step; }
   static constexpr int made(int j) { return C::result(fold_entry(j), 0); }
   template <const primitive&... P>
   static constexpr bool is(int j) {
@@ -130,6 +131,23 @@ struct fused_folds {
     }
   }
 
+  /// The loop's operand that is value v, each element at its place.
+  static constexpr int operand_with(int v) {
+    for (int q = 0; q < 3 * Loop::count; ++q)
+      if (is_operand(q) && C::operand(Loop::entry(q / 3), q % 3) == v) return with_address(q);
+    return -1;
+  }
+  /// What fold J folds, for a pack whose entries are in `registers`.
+  template <int J, int Lanes>
+  DRX_HOST_INLINE static pack<T> pack_to_fold(const pack<T>* registers, const line& at, std::int64_t k,
+                                              std::int64_t col) {
+    if constexpr (is_result(folded(J)))
+      return registers[C::plan.member_of[folded(J)]];
+    else
+      return load_first<Lanes>(detail::get<operand_with(folded(J))>(at.pointers) + k * row_distance * Loop::columns +
+                               col);
+  }
+
   /// What the folds have found so far, in Count packs of columns: totals, the places of extrema as floating numbers,
   /// and for numbers the sum of all, which is a NaN if there is one among them.
   template <int Count>
@@ -181,7 +199,9 @@ struct fused_folds {
               });
         };
         (compute(std::integral_constant<int, M>{}), ...);
-        (add<J, Numbers>(all.total[J][P], all.place[J][P], all.sum[J][P], registers[folded(J)], k), ...);
+        (add<J, Numbers>(all.total[J][P], all.place[J][P], all.sum[J][P],
+                         pack_to_fold<J, lanes>(registers, at, k, col + P * width), k),
+         ...);
         const auto store = [&]<int E>(std::integral_constant<int, E>) __attribute__((always_inline)) {
           if constexpr (C::plan.stored[Loop::result(E)])
             store_first<lanes>(at.out[E] + k * row_distance * Loop::columns + col + P * width, registers[E]);
