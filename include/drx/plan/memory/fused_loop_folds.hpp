@@ -18,8 +18,8 @@ constexpr bool reads_in_place(const steps_in_progress& g, int s, int v) {
       if (g.id(g.t.entries[e].operands, i) == v) return true;
   return false;
 }
-/// The axis over which step k folds a value that loop s computes, or reads, if it may run with the loop; else -1. (Sums are added
-/// up in the order in which the kernel of a step adds them up: one after the other.)
+/// The axis over which step k folds a value that loop s computes, or reads, if it may run with the loop; else -1. (Sums
+/// are added up in the order in which the kernel of a step adds them up: one after the other.)
 constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
   const frozen_entry& x = g.t.entries[g.single(k)];
   if (x.prim != &prim::sum && x.prim != &prim::max_over && x.prim != &prim::min_over && x.prim != &prim::argmax &&

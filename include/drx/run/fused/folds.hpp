@@ -1,5 +1,6 @@
 // drx/run/fused/folds.hpp: a fused loop that folds over an axis which is not its last one: sums and extrema of its
-// results and of what it reads, whose totals stay in registers while it goes along the axis. It may read rows of arrays at positions.
+// results and of what it reads, whose totals stay in registers while it goes along the axis. It may read rows of arrays
+// at positions.
 // Tested by tests/unit/run/folds_of_loops.cpp.
 #pragma once
 
