@@ -6,7 +6,6 @@
 
 #include <drx/run/data/dealt.hpp>
 #include <drx/run/fused/packs.hpp>
-#include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/packs/not_numbers.hpp>
 #include <drx/run/packs/some_lanes.hpp>
 
@@ -38,8 +37,6 @@ struct fused_folds {
   }();
   template <int J>
   static constexpr bool is_largest = is<prim::max_over, prim::argmax>(J);
-  template <int J>
-  using extremum_op = std::conditional_t<is_largest<J>, detail::max_op, detail::min_op>;
   /// Whether the loop stores results beside its folds. (They may lie where it reads, so that it cannot go along the
   /// axis again.)
   static constexpr bool stores = [] {
@@ -155,22 +152,27 @@ struct fused_folds {
   struct totals_type {
     pack<T> total[folds][Count], place[folds][Count], sum[folds][Count];
   };
+  /// In each lane, which of two. (nvcc has no such choice for vectors.)
+  template <class Condition, class V>
+  DRX_HOST_INLINE static V chosen_lanes(Condition condition, V yes, V no) {
+#if defined(__CUDACC__)
+    return std::bit_cast<V>((std::bit_cast<Condition>(yes) & condition) | (std::bit_cast<Condition>(no) & ~condition));
+#else
+    return condition ? yes : no;
+#endif
+  }
   template <int J, bool Numbers>
   DRX_HOST_INLINE static void add(pack<T>& total, pack<T>& place, pack<T>& sum, pack<T> x, std::int64_t k) {
-    using op = extremum_op<J>;
     if constexpr (is_sum(J)) {
       total += x;
-    } else if constexpr (Numbers) {
-      const pack<T> better = op::of_numbers(total, x);
-      if constexpr (is_position(J)) place = better != total ? pack<T>{} + static_cast<T>(k) : place;
-      total = better;
-      sum += x;
-    } else if constexpr (is_position(J)) {
-      const auto better = prim::beats<is_largest<J>>(x, total);
-      total = better ? x : total;
-      place = better ? pack<T>{} + static_cast<T>(k) : place;
     } else {
-      total = op{}(total, x);
+      auto better = is_largest<J> ? x > total : x < total;
+      if constexpr (Numbers)
+        sum += x;
+      else
+        better |= is_position(J) ? (x != x) & (total == total) : x != x;
+      total = chosen_lanes(better, x, total);
+      if constexpr (is_position(J)) place = chosen_lanes(better, pack<T>{} + static_cast<T>(k), place);
     }
   }
   /// Folds columns from `col` on: Count packs, of whose last one Lanes are columns. With Numbers, as if there were no
