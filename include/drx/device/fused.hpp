@@ -50,6 +50,11 @@ struct fused_element {
       const run::detail::row_index at = run::detail::row_at(r * Loop::columns + i, loop, loop.rank);
       const T* const from = run::detail::element_at<C, s.value, loop.rank, 0>(f, at);
       return from ? *from : T{};
+    } else if constexpr (s.taken) {
+      constexpr int e = C::definition(s.value), whole = C::operand(e, 0), chosen = C::operand(e, 1);
+      constexpr std::int64_t n = C::values[whole].shape[0];
+      const std::int64_t at = elements<const element_of<C, chosen>, C, chosen>(f)[r];
+      return elements<const T, C, whole>(f)[prim::indexing::position(at, n) * Loop::columns + i];
     } else {
       return elements<const T, C, s.value>(f)[place<M, I>(r, i)];
     }
@@ -152,12 +157,56 @@ DRX_FN void run_sums(const Team& team, const frame& f) {
   });
 }
 
+/// A loop that folds over an axis: a lane takes one place around it, which is one column of a row.
+template <class Loop, class Team>
+DRX_FN void run_folds(const Team& team, const frame& f) {
+  using C = typename Loop::code;
+  using element = fused_element<Loop>;
+  using of = run::fused_folds<Loop>;
+  using T = typename of::T;
+  for_each(team, of::rows * Loop::columns, [&](std::int64_t n) {
+    constexpr shape around = of::around;
+    const std::int64_t i = n % Loop::columns,
+                       first = of::row_number(run::detail::row_at(n / Loop::columns, around, of::last_axis));
+    T total[of::folds];
+    std::int32_t place[of::folds] = {};
+    for (std::int64_t k = 0; k < of::length; ++k) {
+      constexpr std::int64_t next = of::row_distance;
+      typename Loop::registers_type registers;
+      element::compute(f, registers, first + k * next, i, 0);
+      unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
+        constexpr int v = of::folded(J);
+        T x{};
+        if constexpr (is_in_loop<C, v, Loop::step>)
+          x = run::detail::get<place_in_loop<C, v>>(registers);
+        else
+          x = elements<const T, C, v>(f)[(first + k * next) * Loop::columns + i];
+        if constexpr (of::is_sum(J)) {
+          total[J] = k == 0 ? x : total[J] + x;
+        } else if (k == 0 || prim::beats<of::template is_largest<J>>(x, total[J])) {
+          total[J] = x;
+          place[J] = static_cast<std::int32_t>(k);
+        }
+      });
+      element::store(f, registers, first + k * next, i);
+    }
+    unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
+      if constexpr (of::is_position(J))
+        elements<std::int32_t, C, of::made(J)>(f)[n] = place[J];
+      else
+        elements<T, C, of::made(J)>(f)[n] = total[J];
+    });
+  });
+}
+
 /// Step Step, which is a fused loop.
 template <class C, int Step, class Team>
 DRX_FN void run_fused(const Team& team, frame& f) {
   using loop = run::fused_loop<C, Step>;
   if constexpr (loop::after_product) {
     run_after_product<loop>(team, f);
+  } else if constexpr (loop::now.has_folds) {
+    run_folds<loop>(team, f);
   } else if constexpr (loop::now.sums > 0) {
     run_sums<loop>(team, f);
   } else {

@@ -85,8 +85,8 @@ class step_extractor {
     return true;
   }
   bool is_generated(int v) const {
-    const role how = t_.entries[p_.definition[v]].prim->role;
-    return !p_.stored[v] && (how == role::virtual_ || how == role::rearranged);
+    return (!p_.stored[v] && t_.entries[p_.definition[v]].prim->role == role::virtual_) ||
+           plan::is_unstored_rearrangement(t_, p_, v);
   }
   int number_of(int v) {
     const auto [at, is_new] = numbers_.emplace(v, static_cast<int>(values_.size()));
@@ -105,7 +105,7 @@ class step_extractor {
   }
   plan::workspace_plan plan_of(const frozen_lists& tape, const plan::step& s, const std::vector<int>& own) {
     plan::workspace_plan p(tape.sizes);
-    p.steps[0] = {s.is_loop, s.is_loop ? -1 : entry_number(s.entry), 0, s.members, s.sums};
+    p.steps[0] = {s.is_loop, s.is_loop ? -1 : entry_number(s.entry), 0, s.members, s.sums, s.has_folds};
     p.step_count[0] = 1;
     for (std::size_t i = 0; s.is_loop && i < own.size(); ++i) p.members[static_cast<int>(i)] = entry_number(own[i]);
     for (int i = 0; i < tape.values.size(); ++i) {

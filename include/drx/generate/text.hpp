@@ -122,7 +122,7 @@ inline std::string plan_members(const plan::workspace_plan& p, const frozen_size
   text += "    .steps = " + list_of(p.steps, [](const plan::step& x) {
             return std::string(x.is_loop ? "{true," : "{false,") + std::to_string(x.entry) + "," +
                    std::to_string(x.first_member) + "," + std::to_string(x.members) + "," + std::to_string(x.sums) +
-                   "}";
+                   (x.has_folds ? ",true}" : ",false}");
           });
   const auto add = [&](const char* name, const std::string& parts) {
     text += std::string(",\n    .") + name + " = " + parts;

@@ -46,6 +46,9 @@ inline constexpr int most_pieces = 16;
 /// Rows of a loop that also adds them up: from one band of rows, whose sums stay in registers, to 32 parts of 128 rows
 /// (run/fused/sums.hpp).
 inline constexpr std::int64_t least_summed_rows = 8, most_summed_rows = 4096;
+/// Numbers that a loop folds over an axis, each in one chain, as the kernel of a sum does (run/kernels/folds.hpp), up
+/// to this distance of neighbours, which that kernel has in registers; and where they are farther from each other.
+inline constexpr std::int64_t most_folded = 128, most_folded_columns = 256, most_folded_far = 16;
 /// Multiplications of a product in register tiles over whole operands; larger ones are computed in packed blocks.
 inline constexpr std::int64_t most_tiled_multiplications = std::int64_t{256} * 256 * 256;
 /// The packed blocks of a larger product: rows of A, columns of B, and terms of each sum. A block of A takes 168 KiB of

@@ -26,11 +26,12 @@ class row_chunks {
  public:
   /// Those around entry number `seed`, whose result is large.
   constexpr row_chunks(const tape& t, int seed, const chunk_limits& limits)
-      : t_(t),
-        limits_(limits),
-        rows_(t.values[t.entries[seed].results[0]].shape[0]),
-        value_(t.values.size(), place::before) {
-    for (const entry& e : t.entries) at_.push_back(placed(e));
+      : t_(t), limits_(limits), rows_(t.values[t.entries[seed].results[0]].shape[0]) {
+    place_all();
+    if (reads_taken_rows_behind()) {
+      takes_rows_ = false;
+      place_all();
+    }
     choose_chunk();
   }
   static constexpr std::int64_t bytes(const abstract_value& v) { return v.shape.size() * byte_size(v.type); }
@@ -69,16 +70,38 @@ class row_chunks {
   [[nodiscard]] constexpr bool broadcasts_rows(const entry& e) const {
     return has_rows(e.operands[0]) && shape_of(e.operands[0]).rank == shape_of(e.results[0]).rank;
   }
+  /// Whether e takes rows out of an array that is there before, at positions of which it has as many rows.
+  [[nodiscard]] constexpr bool takes_rows(const entry& e) const {
+    if (e.prim != &prim::take || !takes_rows_) return false;
+    const prim::rules::take::view rows(e);
+    return rows.axis == 0 && rows.batch == 0 && has_rows(e.operands[1]) && value_[e.operands[0]] == place::before;
+  }
+  /// Whether rows that the loop takes out of an array are read behind it: then they would be stored all the same.
+  [[nodiscard]] constexpr bool reads_taken_rows_behind() const {
+    for (int i = 0; i < t_.entries.size(); ++i) {
+      if (at_[i] != place::inside || t_.entries[i].prim != &prim::take) continue;
+      const int v = t_.entries[i].results[0];
+      if (t_.outputs.find(v) >= 0) return true;
+      for (int k = i + 1; k < t_.entries.size(); ++k)
+        if (!in_loop(k) && t_.entries[k].operands.find(v) >= 0) return true;
+    }
+    return false;
+  }
   /// Whether some rows of e's result depend on the same rows of operands, or on operands as a whole that are before.
   [[nodiscard]] constexpr bool is_by_rows(const entry& e) const {
     if (e.results.size() != 1 || !e.regions.empty() || e.attrs.placement) return false;
     if (e.prim == &prim::sum && has_rows(e.operands[0]) && over_rows(e)) return true;
     if (!has_rows(e.results[0])) return false;
-    if (e.prim == &prim::constant || e.prim == &prim::iota || e.prim->pointwise) return true;
+    if (e.prim == &prim::constant || e.prim == &prim::iota || e.prim->pointwise || takes_rows(e)) return true;
     if (e.prim == &prim::broadcast_to) return broadcasts_rows(e) || value_[e.operands[0]] == place::before;
     if (e.prim == &prim::reshape) return has_rows(e.operands[0]);
     if (e.prim == &prim::transpose) return prim::rules::transpose::view(e).permutation[0] == 0;
     return prim::is_fold(e.prim) && has_rows(e.operands[0]) && !over_rows(e);
+  }
+  constexpr void place_all() {
+    value_ = vec<place>(t_.values.size(), place::before);
+    at_ = {};
+    for (const entry& e : t_.entries) at_.push_back(placed(e));
   }
   constexpr place placed(const entry& e) {
     bool inside = false, after = false;
@@ -92,7 +115,7 @@ class row_chunks {
       at = place::after;
     else if (inside)
       at = by_rows ? place::inside : place::after;
-    else if (by_rows && e.prim->pointwise && shape_of(e.results[0]).size() * 8 >= limits_.value)
+    else if (by_rows && (e.prim->pointwise || takes_rows(e)) && shape_of(e.results[0]).size() * 8 >= limits_.value)
       at = place::inside;  // conditions too, whose elements are bytes
     if (at == place::inside && !has_rows_of_result(e)) at = place::sums;
     for (int r : e.results) value_[r] = at == place::sums ? place::after : at;
@@ -158,6 +181,7 @@ class row_chunks {
           at_[i] == place::sums && shape_of(e.operands[0]).rank == 2 && prim::rules::over_axes::view(e).is_only(0);
       const bool step = e.prim->role == role::step || e.prim->role == role::rearranged;
       if (!fused_sum && (step || e.prim == &prim::broadcast_to)) stored[root(e.operands[0])] = true;
+      if (e.prim == &prim::take) stored[e.results[0]] = true;
     }
     for (int o : t_.outputs) left[root(o)] = true;
     std::int64_t n = 0;
@@ -286,6 +310,7 @@ class row_chunks {
         return emit::over_axes(body_, *e.prim, chunk(e.operands[0]), axes_of(prim::rules::over_axes::view(e).axes));
       if (e.prim == &prim::transpose)
         return emit::transpose(body_, chunk(e.operands[0]), axes_of(prim::rules::transpose::view(e).permutation));
+      if (e.prim == &prim::take) return body_.add1(prim::take, {whole(e.operands[0]), chunk(e.operands[1])}, e.attrs);
       vec<int> operands;
       for (int o : e.operands) operands.push_back(chunk(o));
       return body_.add1(*e.prim, operands, e.attrs);
@@ -311,6 +336,7 @@ class row_chunks {
   const tape& t_;
   chunk_limits limits_;
   std::int64_t rows_, chunk_ = 0;
+  bool takes_rows_ = true;  // whether rows that are taken out of arrays may be in the loop
   vec<place> value_, at_;
 };
 

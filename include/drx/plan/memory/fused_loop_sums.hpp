@@ -6,13 +6,9 @@
 
 namespace drx::plan {
 
-/// Whether a loop is plain arithmetic in one floating type, on rows of whole packs.
-constexpr bool may_have_sums(const steps_in_progress& g, const vec<int>& loop) {
+/// Whether a loop is plain arithmetic in one floating type, which packs can do.
+constexpr bool is_plain_arithmetic(const steps_in_progress& g, const vec<int>& loop) {
   if (loop.empty() || !g.may_follow_product(loop)) return false;
-  const shape extents = g.shape_of_loop(loop);
-  if (extents.rank != 2 || extents[0] < machine::least_summed_rows || extents[0] > machine::most_summed_rows ||
-      extents[1] % machine::widest_vector != 0)
-    return false;
   const dtype type = g.t.values[g.result(loop[0])].type;
   for (int e : loop) {
     const primitive* prim = g.t.entries[e].prim;
@@ -21,6 +17,13 @@ constexpr bool may_have_sums(const steps_in_progress& g, const vec<int>& loop) {
     if (g.t.values[g.result(e)].type != type) return false;
   }
   return is_floating(type);
+}
+/// Whether a loop is plain arithmetic on rows of whole packs.
+constexpr bool may_have_sums(const steps_in_progress& g, const vec<int>& loop) {
+  if (!is_plain_arithmetic(g, loop)) return false;
+  const shape extents = g.shape_of_loop(loop);
+  return extents.rank == 2 && extents[0] >= machine::least_summed_rows && extents[0] <= machine::most_summed_rows &&
+         extents[1] % machine::widest_vector == 0;
 }
 /// Whether step k is a sum over the rows of a value that loop s computes, or reads at its place, and may run with the
 /// loop. `runs_in`, by step: where it runs, by itself or in the loop that has taken it.

@@ -2,7 +2,7 @@
 // Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
 
-#include <drx/plan/memory/fused_loop_sums.hpp>
+#include <drx/plan/memory/fused_loop_folds.hpp>
 
 namespace drx::plan {
 
@@ -17,12 +17,14 @@ constexpr void make_steps(plan_in_progress& w, int r) {
   take_products(g);
   delay_loops(g);
   put_scatters_last(g);
-  const vec<vec<int>> sums = take_sums(g);
+  vec<vec<int>> sums = take_sums(g);
+  const vec<bool> has_folds = take_folds(g, sums);
   w.p.step_count[r] = g.loops.size();
   for (int s = 0; s < g.loops.size(); ++s) {
     w.p.steps[step0 + s].first_member = w.next_member;
     w.p.steps[step0 + s].members = g.loops[s].size();
     w.p.steps[step0 + s].sums = sums[s].size();
+    w.p.steps[step0 + s].has_folds = has_folds[s];
     for (int i = 0; i < g.loops[s].size(); ++i) {
       w.p.member_of[g.result(g.loops[s][i])] = i;
       w.p.members[w.next_member++] = g.loops[s][i];

@@ -15,13 +15,14 @@ struct location {
 };
 
 /// One step of a region: a fused loop (its entries in `plan.members`), possibly after a matrix product and with sums
-/// over its rows, or a single entry.
+/// over its rows, or with folds over an axis of its results, or a single entry.
 struct step {
   bool is_loop = false;
   int entry = -1;
   int first_member = 0;
   int members = 0;
-  int sums = 0;  // entries after the members
+  int sums = 0;            // sums or folds: entries after the members
+  bool has_folds = false;  // they are folds
 };
 
 inline constexpr int no_step = -1;
@@ -104,11 +105,12 @@ constexpr int touched_value(const frozen_view& t, const Plan& p, int v) {
     v = static_cast<int>(t.pool[t.entries[e].operands.first]);
   }
 }
-/// Whether v is a rearrangement that is not stored: its readers go where its operands lie.
+/// Whether v is a rearrangement, or rows taken out of an array, that is not stored: its readers go where its operands
+/// lie.
 template <class Plan>
 constexpr bool is_unstored_rearrangement(const frozen_view& t, const Plan& p, int v) {
   const int e = p.definition[v];
-  return e >= 0 && !p.stored[v] && t.entries[e].prim->role == role::rearranged;
+  return e >= 0 && !p.stored[v] && (t.entries[e].prim->role == role::rearranged || t.entries[e].prim == &prim::take);
 }
 /// Calls f(m) for each value m whose memory a use of v reads, through rearrangements too.
 template <class Plan, class F>

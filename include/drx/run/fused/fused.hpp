@@ -2,11 +2,12 @@
 // register; results that leave the loop are stored at its end, so that a result may take an operand's place.
 //
 // fused_loop: the loop's facts from the tape. fused_elements: number by number. fused_short_rows: several short rows at
-// once. fused_packs: packs of numbers, for fused_product, a loop in the tiles of a matrix product, and fused_sums, a
-// loop that adds up its rows.
+// once. fused_packs: packs of numbers, for fused_product, a loop in the tiles of a matrix product, for fused_sums, a
+// loop that adds up its rows, and for fused_folds, one that folds over an axis.
 // Tested by tests/unit/run/long_fused_loops.cpp.
 #pragma once
 
+#include <drx/run/fused/folds.hpp>
 #include <drx/run/fused/product.hpp>
 #include <drx/run/fused/short_rows.hpp>
 #include <drx/run/fused/sums.hpp>
@@ -21,6 +22,8 @@ void run_fused(frame& f) {
   [[maybe_unused]] constexpr std::make_integer_sequence<int, 3 * loop::count> operands{};
   if constexpr (loop::after_product) {
     fused_product<loop>::run(f);
+  } else if constexpr (loop::now.has_folds) {
+    fused_folds<loop>::run(f);
   } else if constexpr (loop::now.sums > 0) {
     fused_sums<loop>::run(f);
   } else if constexpr (fused_packs<loop>::run_alone) {

@@ -23,6 +23,7 @@ struct source {
   int axis = 0;             // for a position
   shape from = {};          // the shape in memory, to be broadcast
   bool rearranged = false;  // memory of a rearrangement's operands, and `value` the rearrangement
+  bool taken = false;       // rows of an array at positions, and `value` the result of the `take` that tells which
 };
 
 /// The loop, of the two that a fused loop with long functions becomes, in which an entry is computed.
@@ -101,6 +102,7 @@ struct fused_loop {
     if (e < 0) return s;
     if (C::tape.entries[e].prim == &prim::broadcast_to) return read(C::operand(e, 0), true);
     s.rearranged = C::tape.entries[e].prim->role == role::rearranged;
+    s.taken = C::tape.entries[e].prim == &prim::take;
     const detail::source generated = detail::generated_source<C>(e);
     return generated.kind == detail::source_kind::none ? s : generated;
   }

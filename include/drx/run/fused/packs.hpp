@@ -56,8 +56,15 @@ struct fused_packs {
   template <int M, class T>
   DRX_HOST_INLINE static void compute_pack(pack<T>* registers, const pointers_type& pointers, std::int64_t row,
                                            std::int64_t col) {
+    compute_pack_of<M, T>(registers, [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
+      return load_pack<T, M, I>(registers, pointers, row, col);
+    });
+  }
+  /// Entry M for a pack of each of its operands: load(I) is operand I.
+  template <int M, class T, class Load>
+  DRX_HOST_INLINE static void compute_pack_of(pack<T>* registers, Load load) {
     if constexpr (!Loop::template is<prim::matmul>(M)) {
-      const pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
+      const pack<T> x = load(std::integral_constant<int, 0>{});
       if constexpr (Loop::arity(M) == 1) {
         if constexpr (Loop::template is<prim::neg>(M))
           registers[M] = -x;
@@ -66,7 +73,7 @@ struct fused_packs {
         else
           registers[M] = x;
       } else {
-        const pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
+        const pack<T> y = load(std::integral_constant<int, 1>{});
         if constexpr (Loop::template is<prim::add>(M))
           registers[M] = x + y;
         else if constexpr (Loop::template is<prim::sub>(M))
