@@ -77,15 +77,6 @@ struct fused_folds {
     return q % 3 < Loop::arity(q / 3) && Loop::operand(q / 3, q % 3).kind == detail::source_kind::memory;
   }
   static constexpr int chosen_by(const detail::source& s) { return C::root(C::operand(C::definition(s.value), 1)); }
-  /// The first operand that lies where operand q does: one address is enough for both.
-  static constexpr int with_address(int q) {
-    for (int other = 0; other < q; ++other) {
-      if (!is_operand(other)) continue;
-      const detail::source a = Loop::operand(other / 3, other % 3), b = Loop::operand(q / 3, q % 3);
-      if (a.value == b.value && a.from == b.from) return other;
-    }
-    return q;
-  }
   /// The first operand whose rows are taken at the positions of those of operand q.
   static constexpr int with_positions(int q) {
     for (int other = 0; other < q; ++other) {
@@ -117,11 +108,11 @@ struct fused_folds {
       using index = element_of<C, chosen>;
       constexpr std::int64_t n = C::values[whole].shape[0];
       const std::int64_t i = static_cast<const index*>(at.chosen[with_positions(3 * M + I)])[k * row_distance];
-      return load_first<Lanes>(detail::get<with_address(3 * M + I)>(at.pointers) +
+      return load_first<Lanes>(detail::get<Loop::template pointer_of<3 * M + I>>(at.pointers) +
                                prim::indexing::position(i, n) * Loop::columns + col);
     } else {
       constexpr std::int64_t stride = Loop::strides_of_rows(s.from).at[axis];
-      const T* const p = detail::get<with_address(3 * M + I)>(at.pointers) + k * stride;
+      const T* const p = detail::get<Loop::template pointer_of<3 * M + I>>(at.pointers) + k * stride;
       if constexpr (Loop::is_one_in_row(s.from))
         return *p - pack<T>{};
       else
@@ -132,7 +123,7 @@ struct fused_folds {
   /// The loop's operand that is value v, each element at its place.
   static constexpr int operand_with(int v) {
     for (int q = 0; q < 3 * Loop::count; ++q)
-      if (is_operand(q) && C::operand(Loop::entry(q / 3), q % 3) == v) return with_address(q);
+      if (is_operand(q) && C::operand(Loop::entry(q / 3), q % 3) == v) return Loop::shared.first_like[q];
     return -1;
   }
   /// What fold J folds, for a pack whose entries are in `registers`.
@@ -255,7 +246,7 @@ struct fused_folds {
                          std::integer_sequence<int, J...>) {
     line at{};
     const auto point = [&]<int K>(std::integral_constant<int, K>) {
-      if constexpr (K % 3 < Loop::arity(K / 3)) {
+      if constexpr (Loop::template has_pointer<K>) {
         constexpr detail::source s = source_of<K>;
         if constexpr (s.kind != detail::source_kind::memory) {
           return;
@@ -281,7 +272,7 @@ struct fused_folds {
     line at = first;
     const std::int64_t number = row_number(row);
     const auto move = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      if constexpr (K % 3 < Loop::arity(K / 3)) {
+      if constexpr (Loop::template has_pointer<K>) {
         constexpr detail::source s = source_of<K>;
         if constexpr (s.kind != detail::source_kind::memory)
           return;
