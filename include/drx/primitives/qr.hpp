@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
-#include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/decompose/qr.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>

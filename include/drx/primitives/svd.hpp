@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
-#include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/decompose/svd.hpp>
 #include <drx/primitives/eigh.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
