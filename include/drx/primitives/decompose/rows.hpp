@@ -3,21 +3,34 @@
 // fixed order.
 #pragma once
 
+#include <drx/scalar/pack.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace drx::decompose {
 
-/// The sum of x[i] y[i], eight lanes side by side, then the lanes.
+/// The sum of x[i] y[i] in an order that n alone decides: eight lanes side by side, four times where there are enough
+/// numbers, so that additions need not wait for each other; then the lanes.
 template <class T>
 T inner(const T* x, const T* y, std::int64_t n) {
-  constexpr int lanes = 8;
-  T lane[lanes] = {};
+  constexpr int lanes = 8, chains = 4;
+  using pack = ad::pack<T, lanes>;
+  pack sum;
   std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) lane[l] += x[i + l] * y[i + l];
+  if (n >= lanes * chains) {
+    pack part[chains];
+    for (; i + lanes * chains <= n; i += lanes * chains)
+#pragma GCC unroll 4
+      for (int c = 0; c < chains; ++c) part[c] += pack::load(x + i + c * lanes) * pack::load(y + i + c * lanes);
+    sum = (part[0] + part[2]) + (part[1] + part[3]);
+  }
+  for (; i + lanes <= n; i += lanes) sum += pack::load(x + i) * pack::load(y + i);
+  T lane[lanes];
+  sum.store(lane);
   for (int l = 0; i < n; ++i, ++l) lane[l] += x[i] * y[i];
   for (int width = lanes / 2; width > 0; width /= 2)
     for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
@@ -81,6 +94,20 @@ void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y)
     if (n == 0 || !(x[i * n + best] < 0)) continue;
     for (std::int64_t j = 0; j < n; ++j) x[i * n + j] = -x[i * n + j];
     for (std::int64_t j = 0; j < of_y; ++j) y[i * of_y + j] = -y[i * of_y + j];
+  }
+}
+
+/// Sorts s descending, and the rows of x and y with it.
+template <class T>
+void sort_descending(std::int64_t k, T* s, T* x, std::int64_t of_x, T* y, std::int64_t of_y) {
+  for (std::int64_t i = 0; i < k; ++i) {
+    std::int64_t largest = i;
+    for (std::int64_t j = i + 1; j < k; ++j)
+      if (s[j] > s[largest]) largest = j;
+    if (largest == i) continue;
+    std::swap(s[i], s[largest]);
+    for (std::int64_t j = 0; j < of_x; ++j) std::swap(x[i * of_x + j], x[largest * of_x + j]);
+    for (std::int64_t j = 0; j < of_y; ++j) std::swap(y[i * of_y + j], y[largest * of_y + j]);
   }
 }
 
