@@ -1,99 +1,90 @@
-// drx/primitives/decompose/svd.hpp: the loops of singular values, on row-major matrices.
+// drx/primitives/decompose/svd.hpp: singular values, by the faster of two ways that is as exact.
 #pragma once
 
+#include <drx/primitives/decompose/bidiagonal.hpp>
+#include <drx/primitives/decompose/one_sided_jacobi.hpp>
 #include <drx/primitives/decompose/rows.hpp>
 
 #include <utility>
 
 namespace drx::decompose {
 
-/// Makes the rows k of x, of n elements, whose `given` is false, orthonormal to the others.
-template <class T, class Given>
-void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
-  std::int64_t axis = 0;
-  for (std::int64_t k = 0; k < rows; ++k) {
-    if (given(k)) continue;
-    for (; axis < n; ++axis) {  // the unit vector `axis` without its parts along the others, twice for the rounding
-      T* const y = x + k * n;
-      for (std::int64_t j = 0; j < n; ++j) y[j] = j == axis;
-      for (int pass = 0; pass < 2; ++pass)
-        for (std::int64_t i = 0; i < rows; ++i) {
-          if (i == k || (i > k && !given(i))) continue;
-          const T part = inner(x + i * n, y, n);
-          for (std::int64_t j = 0; j < n; ++j) y[j] -= part * x[i * n + j];
-        }
-      const T size = std::sqrt(inner(y, y, n));
-      if (size * size * static_cast<T>(2 * n) < 1)
-        continue;  // some unit vector has a part of at least 1 / n of its square
-      for (std::int64_t j = 0; j < n; ++j) y[j] /= size;
-      ++axis;
-      break;
-    }
+/// Whether no row of a, of magnitudes up to `largest`, is much smaller than the others, but for zeros where there are
+/// more rows than columns, and no column. Only where they are of different sizes has Jacobi's method more exact digits of
+/// small singular values than a bidiagonal matrix leaves. columns: n numbers, which are overwritten.
+/// Demmel and Veselic, SIAM J. Matrix Anal. Appl. 13 (1992), 1204.
+template <class T>
+bool is_even(std::int64_t m, std::int64_t n, const T* a, T largest, T* columns) {
+  const auto even = [=](T size, bool more) { return size >= largest / 64 || (more && size == 0); };
+  for (std::int64_t j = 0; j < n; ++j) columns[j] = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) columns[j] = std::max(columns[j], std::abs(a[i * n + j]));
+    if (!even(largest_of(a + i * n, n), m > n)) return false;
   }
+  return std::all_of(columns, columns + n, [=](T size) { return even(size, n > m); });
 }
 
-/// The thin singular value decomposition A = U diag(s) V^T of an m x n matrix, by one-sided Jacobi rotations: U is m x
-/// k, s descending, V^T k x n with k the smaller of m and n; all NaN if an element is not finite. scratch: k * (m + n)
-/// elements.
+/// Makes the element of largest magnitude in each column of u positive; the rows of vt change sign with these columns.
+template <class T>
+void fix_signs_of_columns(std::int64_t m, std::int64_t k, T* u, T* vt, std::int64_t n, T* largest) {
+  for (std::int64_t j = 0; j < k; ++j) largest[j] = 0;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < k; ++j)
+      largest[j] = std::abs(u[i * k + j]) > std::abs(largest[j]) ? u[i * k + j] : largest[j];
+  for (std::int64_t j = 0; j < k; ++j) largest[j] = largest[j] < 0 ? T(-1) : T(1);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] *= largest[j];
+  for (std::int64_t j = 0; j < k; ++j)
+    for (std::int64_t i = 0; i < n && largest[j] < 0; ++i) vt[j * n + i] = -vt[j * n + i];
+}
+
+/// The decomposition by a bidiagonal matrix. False if a singular value was not found.
+/// scratch: what svd_scratch says.
+template <class T>
+bool svd_by_bidiagonal(std::int64_t m, std::int64_t n, const T* a, T scale, T* u, T* s, T* vt, T* scratch) {
+  if (m >= n) {
+    for (std::int64_t i = 0; i < m * n; ++i) u[i] = a[i] / scale;
+    if (!svd_of_tall(m, n, u, s, vt, scratch)) return false;
+    fix_signs_of_columns(m, n, u, vt, n, scratch);
+  } else {  // V and U of the transpose
+    T* const v = scratch;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) v[j * m + i] = a[i * n + j] / scale;
+    if (!svd_of_tall(n, m, v, s, u, scratch + m * n)) return false;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) vt[i * n + j] = v[j * m + i];
+    fix_signs(m, m, u, vt, n);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < i; ++j) std::swap(u[i * m + j], u[j * m + i]);
+  }
+  for (std::int64_t i = 0; i < std::min(m, n); ++i) s[i] *= scale;
+  return true;
+}
+
+/// Fewer columns than these are Jacobi's, whatever they are.
+inline constexpr std::int64_t least_bidiagonal = 5;
+
+/// The elements of scratch memory that svd takes.
+constexpr std::int64_t svd_scratch(std::int64_t m, std::int64_t n) {
+  const std::int64_t k = std::min(m, n), length = std::max(m, n);
+  return k < least_bidiagonal ? jacobi_scratch(m, n)
+                              : std::max(jacobi_scratch(m, n), (m < n ? m * n : 0) + bidiagonal_scratch(length, k));
+}
+/// The thin singular value decomposition A = U diag(s) V^T of an m x n matrix: U is m x k, s descending, V^T k x n with
+/// k the smaller of m and n; all NaN if an element is not finite. scratch: svd_scratch(m, n) elements.
 template <class T>
 void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
-  const bool tall = m >= n;
-  const std::int64_t k = tall ? n : m, length = tall ? m : n;
-  T *const x = scratch, *const y =
-                            scratch +
-                            k * length;  // rows of x: columns of A, or rows where it is wide; y x is what they were
-  const T scale = scale_of(a, m * n);
-  for (std::int64_t i = 0; i < k; ++i) {
-    for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;
-    for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = i == j;
-  }
+  const std::int64_t k = std::min(m, n);
   if (!all_finite(a, m * n)) {
     fill_nan(u, m * k);
     fill_nan(s, k);
     fill_nan(vt, k * n);
     return;
   }
-  constexpr T epsilon = std::numeric_limits<T>::epsilon();
-  T all = 0;
-  for (std::int64_t i = 0; i < k; ++i) all += inner(x + i * length, x + i * length, length);
-  const T nothing = epsilon * std::sqrt(all);  // rows of less are rounding
-  bool more = true;
-  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
-    more = false;
-    for (std::int64_t p = 0; p < k; ++p)
-      for (std::int64_t q = p + 1; q < k; ++q) {
-        T *const row = x + p * length, *const other = x + q * length;
-        const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
-        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
-          continue;
-        more = true;
-        const rotation<T> r(of_p, of_q, both);
-        r.turn(row, other, length);
-        r.turn(y + p * k, y + q * k, k);
-      }
-  }
-  for (std::int64_t i = 0; i < k; ++i) s[i] = std::sqrt(inner(x + i * length, x + i * length, length));
-  for (std::int64_t i = 0; i < k; ++i) {
-    std::int64_t largest = i;
-    for (std::int64_t j = i + 1; j < k; ++j)
-      if (s[j] > s[largest]) largest = j;
-    if (largest == i) continue;
-    std::swap(s[i], s[largest]);
-    for (std::int64_t j = 0; j < length; ++j) std::swap(x[i * length + j], x[largest * length + j]);
-    for (std::int64_t j = 0; j < k; ++j) std::swap(y[i * k + j], y[largest * k + j]);
-  }
-  for (std::int64_t i = 0; i < k; ++i)
-    for (std::int64_t j = 0; j < length && s[i] > nothing; ++j) x[i * length + j] /= s[i];
-  complete(k, length, x, [&](std::int64_t i) { return s[i] > nothing; });
-  if (tall) {
-    fix_signs(k, length, x, y, k);
-  } else {
-    fix_signs(k, k, y, x, length);
-  }
-  for (std::int64_t i = 0; i < k; ++i) s[i] *= scale;
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] = tall ? x[j * m + i] : y[j * k + i];
-  for (std::int64_t i = 0; i < k * n; ++i) vt[i] = tall ? y[i] : x[i];
+  const T scale = scale_of(a, m * n);
+  if (k < least_bidiagonal || !is_even(m, n, a, scale, vt) ||
+      !svd_by_bidiagonal(m, n, a, scale, u, s, vt, scratch))
+    svd_by_jacobi(m, n, a, u, s, vt, scratch);
 }
 
 }  // namespace drx::decompose
