@@ -12,18 +12,16 @@ namespace drx::decompose {
 
 /// Makes the k x k matrix x upper bidiagonal by reflections from both sides: its diagonal d, the numbers e beside it.
 /// The reflections' vectors are the rows of `left` and `right` (in_blocks(k) x k), their blocks' triangles t_left and
-/// t_right (in_blocks(k) x block_size). x is overwritten. space: k elements.
-/// Numbers that are not larger than `nothing` may be taken for zero. Golub and Van Loan, 5.4.8.
+/// t_right (in_blocks(k) x block_size). x is overwritten. space: k elements. Golub and Van Loan, 5.4.8.
 template <class T>
-void bidiagonal(std::int64_t k, T* x, T* d, T* e, T* left, T* t_left, T* right, T* t_right, T* space,
-                T nothing) {
+void bidiagonal(std::int64_t k, T* x, T* d, T* e, T* left, T* t_left, T* right, T* t_right, T* space) {
   for (std::int64_t i = 0; i < in_blocks(k) * k; ++i) left[i] = right[i] = 0;
   for (std::int64_t first = 0; first < k; first += block_size) {
     T tau_left[block_size] = {}, tau_right[block_size] = {};
     for (std::int64_t j = first; j < std::min(first + block_size, k); ++j) {
       T *const v = left + j * k, *const u = right + j * k;
       for (std::int64_t i = j; i < k; ++i) v[i] = x[i * k + j];
-      const T tau = tau_left[j - first] = make_reflection(v + j, k - j, d[j], nothing);
+      const T tau = tau_left[j - first] = make_reflection(v + j, k - j, d[j]);
       if (j + 1 == k) break;
       const std::int64_t rest = k - j - 1;
       for (std::int64_t l = j + 1; l < k; ++l) space[l] = 0;
@@ -33,7 +31,7 @@ void bidiagonal(std::int64_t k, T* x, T* d, T* e, T* left, T* t_left, T* right, 
         space[l] *= tau;
         u[l] = x[j * k + l] - space[l];
       }
-      const T other_tau = tau_right[j - first] = make_reflection(u + j + 1, rest, e[j], nothing);
+      const T other_tau = tau_right[j - first] = make_reflection(u + j + 1, rest, e[j]);
       for (std::int64_t i = j + 1; i < k; ++i) {
         T* const row = x + i * k + j + 1;
         for (std::int64_t l = 0; l < rest; ++l) row[l] -= v[i] * space[j + 1 + l];
@@ -137,10 +135,8 @@ bool svd_of_tall(std::int64_t m, std::int64_t k, T* u, T* s, T* vt, T* scratch) 
   T *const left = take(in_blocks(k) * k), *const t_left = take(in_blocks(k) * block_size);
   T *const right = take(in_blocks(k) * k), *const t_right = take(in_blocks(k) * block_size);
   T *const r = take(k * k), *const x = take(k * k), *const y = take(k * k), *const e = take(k), *const space = take(k);
-  // (What rounding leaves of columns that depend on others is of no use, and would be rounded in turn, down to underflow.)
-  constexpr T nothing = std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon();
-  reflect_to_triangle(m, k, u, r, v, t, nothing);
-  bidiagonal(k, r, s, e, left, t_left, right, t_right, space, nothing);
+  reflect_to_triangle(m, k, u, r, v, t);
+  bidiagonal(k, r, s, e, left, t_left, right, t_right, space);
   for (std::int64_t i = 0; i < k; ++i)
     for (std::int64_t j = 0; j < k; ++j) x[i * k + j] = y[i * k + j] = i == j;
   if (!implicit_qr(k, s, e, x, y)) return false;

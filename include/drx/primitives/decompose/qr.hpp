@@ -48,9 +48,8 @@ void qr_one_by_one(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* sc
 
 /// Takes the m x n matrix a, m >= n, to the upper triangular r (n x n) by reflections, a block at a time. Their vectors
 /// become the rows of v (in_blocks(n) x m), their blocks' triangles t (in_blocks(n) x block_size). a is overwritten.
-/// Numbers that are not larger than `nothing` may be taken for zero.
 template <class T>
-void reflect_to_triangle(std::int64_t m, std::int64_t n, T* a, T* r, T* v, T* t, T nothing) {
+void reflect_to_triangle(std::int64_t m, std::int64_t n, T* a, T* r, T* v, T* t) {
   for (std::int64_t i = 0; i < in_blocks(n) * m; ++i) v[i] = 0;
   for (std::int64_t i = 0; i < n * n; ++i) r[i] = 0;
   for (std::int64_t k = 0; k < n; k += block_size) {
@@ -60,7 +59,7 @@ void reflect_to_triangle(std::int64_t m, std::int64_t n, T* a, T* r, T* v, T* t,
       for (std::int64_t j = k; j < end; ++j) v[j * m + i] = a[i * n + j];
     for (std::int64_t j = k; j < end; ++j) {
       T* const own = v + j * m;
-      tau[j - k] = make_reflection(own + j, m - j, r[j * n + j], nothing);
+      tau[j - k] = make_reflection(own + j, m - j, r[j * n + j]);
       for (std::int64_t l = j + 1; l < end; ++l) {
         T* const other = v + l * m;
         const T part = tau[j - k] * inner(own + j, other + j, m - j);
@@ -91,7 +90,7 @@ template <class T>
 void qr_in_blocks(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
   T *const v = scratch, *const t = scratch + in_blocks(n) * m;
   for (std::int64_t i = 0; i < m * n; ++i) q[i] = a[i];
-  reflect_to_triangle(m, n, q, r, v, t, T(0));
+  reflect_to_triangle(m, n, q, r, v, t);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) q[i * n + j] = i == j;
   for (std::int64_t k = in_blocks(n) - block_size; k >= 0; k -= block_size)  // the columns before are still the unit's

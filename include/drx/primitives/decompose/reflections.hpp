@@ -14,16 +14,13 @@ inline constexpr int block_size = 8;
 constexpr std::int64_t in_blocks(std::int64_t n) { return (n + block_size - 1) / block_size * block_size; }
 
 /// Makes x, of n > 0 numbers, the vector v, v[0] = 1, of the reflection I - tau v v^T that takes x to (beta, 0, ..).
-/// beta has LAPACK's sign. Returns tau. Numbers behind the first are taken for zero where none is larger than `nothing`.
+/// beta has LAPACK's sign. Returns tau.
 template <class T>
-T make_reflection(T* x, std::int64_t n, T& beta, T nothing) {
+T make_reflection(T* x, std::int64_t n, T& beta) {
   const T alpha = x[0], below = largest_of(x + 1, n - 1);
   beta = alpha;
   x[0] = 1;
-  if (below <= nothing) {
-    for (std::int64_t i = 1; i < n; ++i) x[i] = 0;
-    return 0;
-  }
+  if (below == 0) return 0;
   const T scale = std::max(below, std::abs(alpha)), first = alpha / scale;
   for (std::int64_t i = 1; i < n; ++i) x[i] /= scale;
   const T size = std::sqrt(first * first + inner(x + 1, x + 1, n - 1)), end = alpha < 0 ? size : -size;
@@ -81,10 +78,15 @@ struct reflection_block {
   void apply_to_pack(T* c, std::int64_t stride, int done) const {
     using pack = ad::pack<T, Width>;
     pack along[block_size];
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const pack x = pack::load(c + i * stride);
+    constexpr std::int64_t together = 32;  // sums of few rows, which are then added, round less than one long sum
+    for (std::int64_t first = 0; first < rows; first += together) {
+      pack part[block_size];
+      for (std::int64_t i = first; i < std::min(first + together, rows); ++i) {
+        const pack x = pack::load(c + i * stride);
 #pragma GCC unroll 8
-      for (int l = 0; l < block_size; ++l) along[l] += row(l)[i] * x;
+        for (int l = 0; l < block_size; ++l) part[l] += row(l)[i] * x;
+      }
+      for (int l = 0; l < block_size; ++l) along[l] += part[l];
     }
     pack by[block_size];
     for (int l = 0; l < block_size; ++l) {
