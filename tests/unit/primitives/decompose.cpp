@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-
 namespace {
 using exact = long double;
 std::mt19937 random_bits(3);
@@ -151,12 +150,13 @@ double worst_error(const matrix<exact>& wide, matrix<exact> expected) {
                    difference<T>(product(columns_scaled(rounded<exact>(u), rounded<exact>(s)), vt), a, size),
                    from_orthonormal(u), from_orthonormal(transposed(vt))});
 }
-constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {{1, 1},   {4, 4},   {5, 5},   {8, 8},    {16, 9},  {9, 16},
+constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {{1, 1},   {4, 4},   {5, 5},   {8, 8},   {16, 9},  {9, 16},
                                                             {17, 17}, {33, 31}, {60, 20}, {20, 60}, {97, 40}, {1, 6}};
 }  // namespace
 
 TEST_CASE("Q is orthonormal and Q R is the matrix, in blocks of reflections and one by one") {
-  for (const auto& [m, n] : {std::pair{5, 3}, {16, 4}, {16, 16}, {17, 8}, {30, 5}, {33, 31}, {64, 64}, {97, 40}}) {
+  for (const auto& size : {std::pair{5, 3}, {16, 4}, {16, 16}, {17, 8}, {30, 5}, {33, 31}, {64, 64}, {97, 40}}) {
+    const std::int64_t m = size.first, n = size.second;
     CAPTURE(m);
     CAPTURE(n);
     const matrix<exact> a = random(m, n);
@@ -186,16 +186,15 @@ TEST_CASE("blocks of reflections give what reflections one by one give") {
 }
 
 TEST_CASE("singular values are right to the last digits of the largest one, whatever the spectrum") {
-  for (const auto& [m, n] : shapes) {
-    const std::int64_t k = std::min(m, n);
+  for (const auto& size : shapes) {
+    const std::int64_t m = size.first, n = size.second, k = std::min(m, n);
     CAPTURE(m);
     CAPTURE(n);
-    const auto check = [&, rows = m, columns = n](const char* name, auto spectrum) {
+    const auto check = [&](const char* name, auto spectrum) {
       CAPTURE(name);
       matrix<exact> s{1, k};
       for (std::int64_t i = 0; i < k; ++i) s(0, i) = spectrum(static_cast<int>(i));
-      const matrix<exact> a =
-          product(columns_scaled(orthonormal(rows, k), s), transposed(orthonormal(columns, k)));
+      const matrix<exact> a = product(columns_scaled(orthonormal(m, k), s), transposed(orthonormal(n, k)));
       CHECK(worst_error<float>(a, s) <= 40);
       CHECK(worst_error<double>(a, s) <= 40);
     };
@@ -243,7 +242,8 @@ TEST_CASE("columns and rows of very different sizes keep the digits of small sin
   const auto check = [](const matrix<exact>& a, const matrix<exact>& s, double most) {
     const auto found = decomposed(rounded<double>(a)).s;
     for (std::int64_t i = 0; i < n; ++i)
-      CHECK(std::abs(static_cast<double>(found(0, i) / s(0, n - 1 - i)) - 1) <= most * std::numeric_limits<double>::epsilon());
+      CHECK(std::abs(static_cast<double>(found(0, i) / s(0, n - 1 - i)) - 1) <=
+            most * std::numeric_limits<double>::epsilon());
   };
   matrix<exact> s{1, n}, slowly{1, n};
   for (std::int64_t i = 0; i < n; ++i) {
@@ -266,8 +266,8 @@ TEST_CASE("a matrix is even where its rows and columns have numbers of about one
   CHECK(even(3, 2, {1, .1, .1, 1, .5, .5}));
   CHECK(!even(3, 2, {1, .01, .1, .01, .5, .01}));
   CHECK(!even(3, 2, {1, .1, .1, 1, .01, .01}));
-  CHECK(even(3, 2, {1, .1, 0, 0, .5, .5}));   // a row of zeros, of more than there are columns
-  CHECK(!even(2, 2, {1, .1, 0, 0}));          // a singular value is zero
+  CHECK(even(3, 2, {1, .1, 0, 0, .5, .5}));  // a row of zeros, of more than there are columns
+  CHECK(!even(2, 2, {1, .1, 0, 0}));         // a singular value is zero
   CHECK(even(2, 3, {1, 0, .1, .1, 0, 1}));
   CHECK(!even(3, 2, {1, 0, 1, 0, 1, 0}));
 }

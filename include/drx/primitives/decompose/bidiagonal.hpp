@@ -66,8 +66,8 @@ struct rotation_to_axis {
 };
 
 /// The singular values of an upper bidiagonal matrix (its diagonal d, which they overwrite, and e beside it) by the
-/// implicit QR method. They may be negative, and have any order. The rows of x and y, of k numbers, are turned along with
-/// the rows and columns. False if one is not found in most_sweeps steps. Golub and Van Loan, 8.6.2.
+/// implicit QR method. They may be negative, and have any order. The rows of x and y, of k numbers, are turned along
+/// with the rows and columns. False if one is not found in most_sweeps steps. Golub and Van Loan, 8.6.2.
 template <class T>
 bool implicit_qr(std::int64_t k, T* d, T* e, T* x, T* y) {
   constexpr T epsilon = std::numeric_limits<T>::epsilon();
@@ -76,7 +76,8 @@ bool implicit_qr(std::int64_t k, T* d, T* e, T* x, T* y) {
     for (int sweep = 0;; ++sweep) {
       std::int64_t l = m;
       for (; l > 0; --l)
-        if (std::abs(e[l - 1]) <= epsilon * (std::abs(d[l - 1]) + std::abs(d[l])) || std::abs(e[l - 1]) <= nothing / 8) {
+        if (std::abs(e[l - 1]) <= epsilon * (std::abs(d[l - 1]) + std::abs(d[l])) ||
+            std::abs(e[l - 1]) <= nothing / 8) {
           e[l - 1] = 0;
           break;
         }
@@ -126,8 +127,8 @@ bool implicit_qr(std::int64_t k, T* d, T* e, T* x, T* y) {
 constexpr std::int64_t bidiagonal_scratch(std::int64_t length, std::int64_t k) {
   return in_blocks(k) * (length + 2 * k + 3 * block_size) + 3 * k * k + 2 * k;
 }
-/// A = U diag(s) V^T of an m x k matrix, m >= k, of magnitudes up to 1, which u has and U overwrites. The rows of vt become those of V^T.
-/// scratch: bidiagonal_scratch(m, k) elements. False if a singular value was not found.
+/// A = U diag(s) V^T of an m x k matrix, m >= k, of magnitudes up to 1, which u has and U overwrites. The rows of vt
+/// become those of V^T. scratch: bidiagonal_scratch(m, k) elements. False if a singular value was not found.
 template <class T>
 bool svd_of_tall(std::int64_t m, std::int64_t k, T* u, T* s, T* vt, T* scratch) {
   const auto take = [&scratch](std::int64_t n) { return std::exchange(scratch, scratch + n); };

@@ -1,5 +1,5 @@
-// drx/primitives/decompose/one_sided_jacobi.hpp: singular values by rotations of pairs of columns, which keep the digits
-// of small ones where columns are of different sizes.
+// drx/primitives/decompose/one_sided_jacobi.hpp: singular values by rotations of pairs of columns, which keep the
+// digits of small ones where columns are of different sizes.
 #pragma once
 
 #include <drx/primitives/decompose/rows.hpp>

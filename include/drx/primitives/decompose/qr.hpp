@@ -83,7 +83,8 @@ void reflect_to_triangle(std::int64_t m, std::int64_t n, T* a, T* r, T* v, T* t)
 template <class T>
 void apply_reflections(std::int64_t m, std::int64_t n, const T* v, const T* t, T* c, std::int64_t columns) {
   for (std::int64_t k = in_blocks(n) - block_size; k >= 0; k -= block_size)
-    reflection_block<T>{v + k * m + k, m - k, m, t + k * block_size}.template apply<false>(c + k * columns, columns, columns);
+    reflection_block<T>{v + k * m + k, m - k, m, t + k * block_size}.template apply<false>(c + k * columns, columns,
+                                                                                           columns);
 }
 /// Q and R by blocks of reflections. scratch: in_blocks(n) * (m + block_size) elements.
 template <class T>

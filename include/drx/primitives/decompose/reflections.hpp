@@ -83,7 +83,7 @@ struct reflection_block {
       pack part[block_size];
       for (std::int64_t i = first; i < std::min(first + together, rows); ++i) {
         const pack x = pack::load(c + i * stride);
-#pragma GCC unroll 8
+        DRX_UNROLL
         for (int l = 0; l < block_size; ++l) part[l] += row(l)[i] * x;
       }
       for (int l = 0; l < block_size; ++l) along[l] += part[l];
@@ -96,7 +96,7 @@ struct reflection_block {
     }
     for (std::int64_t i = 0; i < rows; ++i) {
       pack x = pack::load(c + i * stride);
-#pragma GCC unroll 8
+      DRX_UNROLL
       for (int l = 0; l < block_size; ++l) x -= row(l)[i] * by[l];
       x.store(c + i * stride);
     }

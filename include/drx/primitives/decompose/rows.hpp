@@ -23,9 +23,8 @@ T inner(const T* x, const T* y, std::int64_t n) {
   std::int64_t i = 0;
   if (n >= lanes * chains) {
     pack part[chains];
-    for (; i + lanes * chains <= n; i += lanes * chains)
-#pragma GCC unroll 4
-      for (int c = 0; c < chains; ++c) part[c] += pack::load(x + i + c * lanes) * pack::load(y + i + c * lanes);
+    for (; i + lanes * chains <= n; i += lanes * chains) DRX_UNROLL
+    for (int c = 0; c < chains; ++c) part[c] += pack::load(x + i + c * lanes) * pack::load(y + i + c * lanes);
     sum = (part[0] + part[2]) + (part[1] + part[3]);
   }
   for (; i + lanes <= n; i += lanes) sum += pack::load(x + i) * pack::load(y + i);

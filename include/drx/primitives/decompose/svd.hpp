@@ -10,9 +10,9 @@
 namespace drx::decompose {
 
 /// Whether no row of a, of magnitudes up to `largest`, is much smaller than the others, but for zeros where there are
-/// more rows than columns, and no column. Only where they are of different sizes has Jacobi's method more exact digits of
-/// small singular values than a bidiagonal matrix leaves. columns: n numbers, which are overwritten.
-/// Demmel and Veselic, SIAM J. Matrix Anal. Appl. 13 (1992), 1204.
+/// more rows than columns, and no column. Only where they are of different sizes has Jacobi's method more exact digits
+/// of small singular values than a bidiagonal matrix leaves. columns: n numbers, which are overwritten. Demmel and
+/// Veselic, SIAM J. Matrix Anal. Appl. 13 (1992), 1204.
 template <class T>
 bool is_even(std::int64_t m, std::int64_t n, const T* a, T largest, T* columns) {
   const auto even = [=](T size, bool more) { return size >= largest / 64 || (more && size == 0); };
@@ -82,8 +82,7 @@ void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scrat
     return;
   }
   const T scale = scale_of(a, m * n);
-  if (k < least_bidiagonal || !is_even(m, n, a, scale, vt) ||
-      !svd_by_bidiagonal(m, n, a, scale, u, s, vt, scratch))
+  if (k < least_bidiagonal || !is_even(m, n, a, scale, vt) || !svd_by_bidiagonal(m, n, a, scale, u, s, vt, scratch))
     svd_by_jacobi(m, n, a, u, s, vt, scratch);
 }
 
