@@ -21,7 +21,7 @@ T inner(const T* x, const T* y, std::int64_t n) {
   using pack = ad::pack<T, lanes>;
   pack sum;
   std::int64_t i = 0;
-  if (n >= lanes * chains) {
+  if (n >= 2 * lanes * chains) {
     pack part[chains];
     for (; i + lanes * chains <= n; i += lanes * chains) DRX_UNROLL
     for (int c = 0; c < chains; ++c) part[c] += pack::load(x + i + c * lanes) * pack::load(y + i + c * lanes);
