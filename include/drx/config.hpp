@@ -1,5 +1,5 @@
-// drx/config.hpp: the version, the check of the compiler, and markers for host and device. Every other header includes
-// it first.
+// drx/config.hpp: the version, the check of the compiler, and markers for host and device and of loops. Every other
+// header includes it first.
 #pragma once
 
 #define DRX_VERSION_MAJOR 0
@@ -23,4 +23,14 @@
 #else
 #define DRX_FN
 #define DRX_INLINE inline __attribute__((always_inline))
+#endif
+
+// A register tile is an array, which stays in registers only if every loop over it is unrolled. (No tile has more than
+// 16 rows or packs, and no pack more lanes; g++ takes only a literal here.)
+#if defined(__CUDACC__)
+#define DRX_UNROLL
+#elif defined(__clang__)
+#define DRX_UNROLL _Pragma("unroll")
+#else
+#define DRX_UNROLL _Pragma("GCC unroll 16")
 #endif

@@ -3,7 +3,7 @@
 
 #include <drx/primitives/cholesky.hpp>
 #include <drx/primitives/declarations.hpp>
-#include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/decompose/eigh.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>

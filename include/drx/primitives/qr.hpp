@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
-#include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/decompose/qr.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>
@@ -48,15 +48,14 @@ struct qr {  // results: Q (m x n) and R (n x n), m >= n; Walter and Lehmann (20
   }
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
     const abstract_value& x = operands[0];
-    const std::int64_t n = x.shape.last();
-    return 2 * n * byte_size(x.type);
+    return decompose::qr_scratch(x.shape[x.shape.rank - 2], x.shape.last()) * byte_size(x.type);
   }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last();
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(2 * n));
+        std::vector<T> scratch(static_cast<std::size_t>(decompose::qr_scratch(m, n)));
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           decompose::qr(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * n,
                         v.out[1].data<T>() + b * n * n, scratch.data());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
-#include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/decompose/svd.hpp>
 #include <drx/primitives/eigh.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
@@ -103,14 +103,14 @@ struct svd {  // results: U (m x k), s (k), V^T (k x n), k the smaller of m and 
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
     const abstract_value& x = operands[0];
     const std::int64_t m = x.shape[x.shape.rank - 2], n = x.shape.last();
-    return (m < n ? m : n) * (m + n) * byte_size(x.type);
+    return decompose::svd_scratch(m, n) * byte_size(x.type);
   }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last(), k = v.out[1].type.shape.last();
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(k * (m + n)));
+        std::vector<T> scratch(static_cast<std::size_t>(decompose::svd_scratch(m, n)));
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           decompose::svd(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * k,
                          v.out[1].data<T>() + b * k, v.out[2].data<T>() + b * k * n, scratch.data());

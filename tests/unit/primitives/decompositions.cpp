@@ -198,7 +198,7 @@ std::vector<T> with_eigenvalues(const std::vector<double>& w, std::mt19937& rand
   const auto n = static_cast<std::int64_t>(w.size());
   const auto at = [n](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * n + j); };
   std::vector<double> x(static_cast<std::size_t>(n * n)), q(x.size()), r(x.size()),
-      space(static_cast<std::size_t>(2 * n));
+      space(static_cast<std::size_t>(drx::decompose::qr_scratch(n, n)));
   std::normal_distribution<double> normal;
   for (double& e : x) e = normal(random);
   drx::decompose::qr(n, n, x.data(), q.data(), r.data(), space.data());

@@ -75,6 +75,14 @@ TEST_CASE("systems of as many columns as packs have, and of others") {
   check(std::type_identity<array<float, 1, 7, 7>>{}, std::type_identity<array<float, 1, 7, 32>>{});
 }
 
+TEST_CASE("more rows of a system from the right than are turned at once") {
+  constexpr auto solved = [](auto a, auto y) {
+    return std::pair{drx::triangular_solve<drx::from_right>(regular(a), y),
+                     drx::triangular_solve<drx::from_right, drx::transposed>(regular(a), y)};
+  };
+  harness::check_run<program<solved, array<float, 40, 40>, array<float, 450, 40>>>({}, {0});
+}
+
 TEST_CASE("QR, eigenvalues and singular values") {
   harness::check_run<program<decomposed, array<double, 2, 5, 3>>>({}, {0});
   harness::check_run<program<decomposed, array<float, 1, 19, 12>>>({}, {0});

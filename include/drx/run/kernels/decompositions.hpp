@@ -3,7 +3,9 @@
 // Tested by tests/unit/run/linear_algebra.cpp.
 #pragma once
 
-#include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/decompose/eigh.hpp>
+#include <drx/primitives/decompose/qr.hpp>
+#include <drx/primitives/decompose/svd.hpp>
 #include <drx/run/kernels/kernel.hpp>
 
 namespace drx::run {

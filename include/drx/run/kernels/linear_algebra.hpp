@@ -120,16 +120,19 @@ DRX_FN inline void solve_columns(const T* a, T* x) {
     if constexpr (M % pack != 0) solve_some_columns<N, M % pack, M, Lower, Transposed, Unit>(a, x + j);
   }
 }
-/// Solves X op(A) = Y for M rows: as columns, where they are few enough to lie on the stack.
+/// Solves X op(A) = Y for M rows: as columns, as many of them at a time as may lie on the stack.
 template <int N, int M, bool Lower, bool Transposed, bool Unit, class T>
 DRX_FN inline void solve_rows(const T* a, T* x) {
-  constexpr std::int64_t most_bytes = 64 << 10;
-  if constexpr (columns_in_pack<T> > 0 && M >= columns_in_pack<T> && N > short_system &&
-                std::int64_t{N} * M * static_cast<std::int64_t>(sizeof(T)) <= most_bytes) {
-    alignas(64) T turned[N * M];
-    transpose<M, N>(x, turned);
-    solve_columns<N, M, Lower, !Transposed, Unit>(a, turned);
-    transpose<N, M>(turned, x);
+  constexpr int pack = columns_in_pack<T>, most = N == 0 ? 0 : (64 << 10) / static_cast<int>(sizeof(T)) / N;
+  if constexpr (pack > 0 && M >= pack && N > short_system && most >= pack) {
+    constexpr int rows = M <= most ? M : 4 * pack <= most ? 4 * pack : pack, rest = M % rows;
+    alignas(64) T turned[N * rows];
+    for (int i = 0; i + rows <= M; i += rows) {
+      transpose<rows, N>(x + i * N, turned);
+      solve_columns<N, rows, Lower, !Transposed, Unit>(a, turned);
+      transpose<N, rows>(turned, x + i * N);
+    }
+    if constexpr (rest > 0) solve_rows<N, rest, Lower, Transposed, Unit>(a, x + (M - rest) * N);
   } else {
     for (int i = 0; i < M; ++i) solve_row<N, Lower, Transposed, Unit>(a, x + i * N);
   }

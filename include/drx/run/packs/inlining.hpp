@@ -1,5 +1,4 @@
-// drx/run/packs/inlining.hpp: attributes of functions over packs and of loops: inlining, unrolling, independence of
-// iterations.
+// drx/run/packs/inlining.hpp: attributes of functions over packs and of loops: inlining, independence of iterations.
 // Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
@@ -8,16 +7,6 @@
 // Functions over packs are inlined, and not compiled for devices: nvcc has no vectors in device code, where gemm is the
 // plain loop.
 #define DRX_HOST_INLINE inline __attribute__((always_inline))
-
-// A register tile is an array, which stays in registers only if every loop over it is unrolled. (No tile has more than
-// 16 rows or packs, and no pack more lanes; g++ takes only a literal here.)
-#if defined(__CUDACC__)
-#define DRX_UNROLL
-#elif defined(__clang__)
-#define DRX_UNROLL _Pragma("unroll")
-#else
-#define DRX_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 // Marks a loop whose iterations are independent. (clang vectorises by itself, and warns if it cannot vectorise a marked
 // loop.)
