@@ -23,6 +23,14 @@
 #define DRX_INLINE inline __attribute__((always_inline))
 #endif
 
+#if defined(__CUDACC__)
+#define DRX_UNROLL
+#elif defined(__clang__)
+#define DRX_UNROLL _Pragma("unroll")
+#else
+#define DRX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #include <type_traits>
 
 namespace drx {
@@ -2922,7 +2930,7 @@ namespace drx {
 class constants_trace {
  public:
   static constexpr constants_trace& open() {
-    return *new constants_trace;  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    return *new constants_trace;  // drx: allocated here: something is computed of constants only and never used. Use or remove it; outside of traced lambdas, write it inside
   }
   static constexpr constants_trace& open(tracing_context& by) {
     constants_trace& opened = open();
@@ -2938,7 +2946,7 @@ class constants_trace {
   constexpr tracing_context& context() { return context_; }
   constexpr tracing_builder& entries() { return entries_; }
   constexpr tracing_builder& open_region() {
-    regions_.push_back(new tracing_builder(context_));  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    regions_.push_back(new tracing_builder(context_));  // drx: allocated here: something is computed of constants only and never used. Use or remove it; outside of traced lambdas, write it inside
     return *regions_.back();
   }
 
@@ -9728,12 +9736,6 @@ auto hessian_vector(const F& f, const std::array<T, N>& x, const std::array<T, N
 
 }
 
-#if !defined(__CUDACC__)
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
 namespace drx::ad {
 
 template <class T, int W>
@@ -10001,8 +10003,6 @@ DRX_FN auto isfinite(const pack<T, W>& x) {
 }
 
 }
-
-#endif
 
 namespace drx {
 namespace ad {
@@ -14898,11 +14898,19 @@ namespace drx::decompose {
 
 template <class T>
 T inner(const T* x, const T* y, std::int64_t n) {
-  constexpr int lanes = 8;
-  T lane[lanes] = {};
+  constexpr int lanes = 8, chains = 4;
+  using pack = ad::pack<T, lanes>;
+  pack sum;
   std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) lane[l] += x[i + l] * y[i + l];
+  if (n >= 2 * lanes * chains) {
+    pack part[chains];
+    for (; i + lanes * chains <= n; i += lanes * chains) DRX_UNROLL
+    for (int c = 0; c < chains; ++c) part[c] += pack::load(x + i + c * lanes) * pack::load(y + i + c * lanes);
+    sum = (part[0] + part[2]) + (part[1] + part[3]);
+  }
+  for (; i + lanes <= n; i += lanes) sum += pack::load(x + i) * pack::load(y + i);
+  T lane[lanes];
+  sum.store(lane);
   for (int l = 0; i < n; ++i, ++l) lane[l] += x[i] * y[i];
   for (int width = lanes / 2; width > 0; width /= 2)
     for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
@@ -14928,51 +14936,6 @@ template <class T>
 T scale_of(const T* x, std::int64_t n) {
   const T largest = largest_of(x, n);
   return largest > 0 ? largest : T(1);
-}
-
-template <class T>
-void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
-  if (!all_finite(a, m * n)) {
-    fill_nan(q, m * n);
-    fill_nan(r, n * n);
-    return;
-  }
-  T *const tau = scratch, *const sums =
-                              scratch + n;
-  auto reflect = [&](std::int64_t k) {
-    for (std::int64_t j = k + 1; j < n; ++j) sums[j] = q[k * n + j];
-    for (std::int64_t i = k + 1; i < m; ++i)
-      for (std::int64_t j = k + 1; j < n; ++j) sums[j] += q[i * n + k] * q[i * n + j];
-    for (std::int64_t j = k + 1; j < n; ++j) {
-      sums[j] *= tau[k];
-      q[k * n + j] -= sums[j];
-    }
-    for (std::int64_t i = k + 1; i < m; ++i)
-      for (std::int64_t j = k + 1; j < n; ++j) q[i * n + j] -= q[i * n + k] * sums[j];
-  };
-  for (std::int64_t i = 0; i < m * n; ++i) q[i] = a[i];
-  for (std::int64_t k = 0; k < n; ++k) {
-    T below = 0;
-    for (std::int64_t i = k + 1; i < m; ++i) below = std::max(below, std::abs(q[i * n + k]));
-    tau[k] = 0;
-    if (below == 0) continue;
-    const T alpha = q[k * n + k], scale = std::max(below, std::abs(alpha));
-    T squares = 0;
-    for (std::int64_t i = k; i < m; ++i) squares += (q[i * n + k] / scale) * (q[i * n + k] / scale);
-    const T beta = (alpha < 0 ? scale : -scale) * std::sqrt(squares);
-    tau[k] = (beta - alpha) / beta;
-    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] /= alpha - beta;
-    q[k * n + k] = beta;
-    reflect(k);
-  }
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) r[i * n + j] = j < i ? T(0) : q[i * n + j];
-  for (std::int64_t k = n - 1; k >= 0; --k) {
-    for (std::int64_t j = k + 1; j < n; ++j) q[k * n + j] = 0;
-    reflect(k);
-    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] *= -tau[k];
-    q[k * n + k] = 1 - tau[k];
-  }
 }
 
 template <class T>
@@ -15008,6 +14971,23 @@ void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y)
     for (std::int64_t j = 0; j < of_y; ++j) y[i * of_y + j] = -y[i * of_y + j];
   }
 }
+
+template <class T>
+void sort_descending(std::int64_t k, T* s, T* x, std::int64_t of_x, T* y, std::int64_t of_y) {
+  for (std::int64_t i = 0; i < k; ++i) {
+    std::int64_t largest = i;
+    for (std::int64_t j = i + 1; j < k; ++j)
+      if (s[j] > s[largest]) largest = j;
+    if (largest == i) continue;
+    std::swap(s[i], s[largest]);
+    for (std::int64_t j = 0; j < of_x; ++j) std::swap(x[i * of_x + j], x[largest * of_x + j]);
+    for (std::int64_t j = 0; j < of_y; ++j) std::swap(y[i * of_y + j], y[largest * of_y + j]);
+  }
+}
+
+}
+
+namespace drx::decompose {
 
 template <class T>
 void tridiagonal(std::int64_t n, T* s, T* w, T* e, T* v, T* space) {
@@ -15157,91 +15137,6 @@ void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
   fix_signs(n, n, v, v, 0);
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
-}
-
-template <class T, class Given>
-void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
-  std::int64_t axis = 0;
-  for (std::int64_t k = 0; k < rows; ++k) {
-    if (given(k)) continue;
-    for (; axis < n; ++axis) {
-      T* const y = x + k * n;
-      for (std::int64_t j = 0; j < n; ++j) y[j] = j == axis;
-      for (int pass = 0; pass < 2; ++pass)
-        for (std::int64_t i = 0; i < rows; ++i) {
-          if (i == k || (i > k && !given(i))) continue;
-          const T part = inner(x + i * n, y, n);
-          for (std::int64_t j = 0; j < n; ++j) y[j] -= part * x[i * n + j];
-        }
-      const T size = std::sqrt(inner(y, y, n));
-      if (size * size * static_cast<T>(2 * n) < 1)
-        continue;
-      for (std::int64_t j = 0; j < n; ++j) y[j] /= size;
-      ++axis;
-      break;
-    }
-  }
-}
-
-template <class T>
-void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
-  const bool tall = m >= n;
-  const std::int64_t k = tall ? n : m, length = tall ? m : n;
-  T *const x = scratch, *const y =
-                            scratch +
-                            k * length;
-  const T scale = scale_of(a, m * n);
-  for (std::int64_t i = 0; i < k; ++i) {
-    for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;
-    for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = i == j;
-  }
-  if (!all_finite(a, m * n)) {
-    fill_nan(u, m * k);
-    fill_nan(s, k);
-    fill_nan(vt, k * n);
-    return;
-  }
-  constexpr T epsilon = std::numeric_limits<T>::epsilon();
-  T all = 0;
-  for (std::int64_t i = 0; i < k; ++i) all += inner(x + i * length, x + i * length, length);
-  const T nothing = epsilon * std::sqrt(all);
-  bool more = true;
-  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
-    more = false;
-    for (std::int64_t p = 0; p < k; ++p)
-      for (std::int64_t q = p + 1; q < k; ++q) {
-        T *const row = x + p * length, *const other = x + q * length;
-        const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
-        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
-          continue;
-        more = true;
-        const rotation<T> r(of_p, of_q, both);
-        r.turn(row, other, length);
-        r.turn(y + p * k, y + q * k, k);
-      }
-  }
-  for (std::int64_t i = 0; i < k; ++i) s[i] = std::sqrt(inner(x + i * length, x + i * length, length));
-  for (std::int64_t i = 0; i < k; ++i) {
-    std::int64_t largest = i;
-    for (std::int64_t j = i + 1; j < k; ++j)
-      if (s[j] > s[largest]) largest = j;
-    if (largest == i) continue;
-    std::swap(s[i], s[largest]);
-    for (std::int64_t j = 0; j < length; ++j) std::swap(x[i * length + j], x[largest * length + j]);
-    for (std::int64_t j = 0; j < k; ++j) std::swap(y[i * k + j], y[largest * k + j]);
-  }
-  for (std::int64_t i = 0; i < k; ++i)
-    for (std::int64_t j = 0; j < length && s[i] > nothing; ++j) x[i * length + j] /= s[i];
-  complete(k, length, x, [&](std::int64_t i) { return s[i] > nothing; });
-  if (tall) {
-    fix_signs(k, length, x, y, k);
-  } else {
-    fix_signs(k, k, y, x, length);
-  }
-  for (std::int64_t i = 0; i < k; ++i) s[i] *= scale;
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] = tall ? x[j * m + i] : y[j * k + i];
-  for (std::int64_t i = 0; i < k * n; ++i) vt[i] = tall ? y[i] : x[i];
 }
 
 }
@@ -18520,6 +18415,204 @@ DRX_SILENT(prod)
 
 }
 
+namespace drx::decompose {
+
+inline constexpr int block_size = 8;
+
+constexpr std::int64_t in_blocks(std::int64_t n) { return (n + block_size - 1) / block_size * block_size; }
+
+template <class T>
+T make_reflection(T* x, std::int64_t n, T& beta) {
+  const T alpha = x[0], below = largest_of(x + 1, n - 1);
+  beta = alpha;
+  x[0] = 1;
+  if (below == 0) return 0;
+  const T scale = std::max(below, std::abs(alpha)), first = alpha / scale;
+  for (std::int64_t i = 1; i < n; ++i) x[i] /= scale;
+  const T size = std::sqrt(first * first + inner(x + 1, x + 1, n - 1)), end = alpha < 0 ? size : -size;
+  for (std::int64_t i = 1; i < n; ++i) x[i] /= first - end;
+  beta = end * scale;
+  return (end - first) / end;
+}
+
+template <class T>
+void make_triangle(const T* v, std::int64_t rows, std::int64_t to_next, const T* tau, T* t) {
+  for (int j = 0; j < block_size; ++j) {
+    T along[block_size] = {};
+    for (int i = 0; i < j && tau[j] != 0; ++i) along[i] = inner(v + i * to_next, v + j * to_next, rows);
+    for (int i = 0; i < block_size; ++i) t[i * block_size + j] = i == j ? tau[j] : T(0);
+    for (int i = 0; i < j; ++i)
+      for (int l = i; l < j; ++l) t[i * block_size + j] -= tau[j] * t[i * block_size + l] * along[l];
+  }
+}
+
+template <class T>
+struct reflection_block {
+  const T* v;
+  std::int64_t rows;
+  std::int64_t to_next;
+  const T* t;
+
+  const T* row(int l) const { return v + l * to_next; }
+
+  template <bool Transposed>
+  void apply(T* c, std::int64_t columns, std::int64_t stride) const {
+    apply_in_packs<Transposed, ad::native_width<T>>(c, columns, stride);
+  }
+
+ private:
+  template <bool Transposed, int Width>
+  void apply_in_packs(T* c, std::int64_t columns, std::int64_t stride) const {
+    if constexpr (Width == 1) {
+      if (columns == 1) apply_to_pack<Transposed, 1>(c, stride, 0);
+    } else if (stride < Width) {
+      apply_in_packs<Transposed, Width / 2>(c, columns, stride);
+    } else {
+      for (std::int64_t next = 0; next < columns; next += Width) {
+        const std::int64_t from = std::min(next, columns - Width);
+        apply_to_pack<Transposed, Width>(c + from, stride, static_cast<int>(next - from));
+      }
+    }
+  }
+  template <bool Transposed, int Width>
+  void apply_to_pack(T* c, std::int64_t stride, int done) const {
+    using pack = ad::pack<T, Width>;
+    pack along[block_size];
+    constexpr std::int64_t together = 32;
+    for (std::int64_t first = 0; first < rows; first += together) {
+      pack part[block_size];
+      for (std::int64_t i = first; i < std::min(first + together, rows); ++i) {
+        const pack x = pack::load(c + i * stride);
+        DRX_UNROLL
+        for (int l = 0; l < block_size; ++l) part[l] += row(l)[i] * x;
+      }
+      for (int l = 0; l < block_size; ++l) along[l] += part[l];
+    }
+    pack by[block_size];
+    for (int l = 0; l < block_size; ++l) {
+      for (int j = Transposed ? 0 : l; j < (Transposed ? l + 1 : block_size); ++j)
+        by[l] += t[Transposed ? j * block_size + l : l * block_size + j] * along[j];
+      for (int lane = 0; lane < done; ++lane) by[l].set(lane, 0);
+    }
+    for (std::int64_t i = 0; i < rows; ++i) {
+      pack x = pack::load(c + i * stride);
+      DRX_UNROLL
+      for (int l = 0; l < block_size; ++l) x -= row(l)[i] * by[l];
+      x.store(c + i * stride);
+    }
+  }
+};
+
+}
+
+namespace drx::decompose {
+
+template <class T>
+void qr_one_by_one(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
+  T *const tau = scratch, *const sums =
+                              scratch + n;
+  auto reflect = [&](std::int64_t k) {
+    for (std::int64_t j = k + 1; j < n; ++j) sums[j] = q[k * n + j];
+    for (std::int64_t i = k + 1; i < m; ++i)
+      for (std::int64_t j = k + 1; j < n; ++j) sums[j] += q[i * n + k] * q[i * n + j];
+    for (std::int64_t j = k + 1; j < n; ++j) {
+      sums[j] *= tau[k];
+      q[k * n + j] -= sums[j];
+    }
+    for (std::int64_t i = k + 1; i < m; ++i)
+      for (std::int64_t j = k + 1; j < n; ++j) q[i * n + j] -= q[i * n + k] * sums[j];
+  };
+  for (std::int64_t i = 0; i < m * n; ++i) q[i] = a[i];
+  for (std::int64_t k = 0; k < n; ++k) {
+    T below = 0;
+    for (std::int64_t i = k + 1; i < m; ++i) below = std::max(below, std::abs(q[i * n + k]));
+    tau[k] = 0;
+    if (below == 0) continue;
+    const T alpha = q[k * n + k], scale = std::max(below, std::abs(alpha));
+    T squares = 0;
+    for (std::int64_t i = k; i < m; ++i) squares += (q[i * n + k] / scale) * (q[i * n + k] / scale);
+    const T beta = (alpha < 0 ? scale : -scale) * std::sqrt(squares);
+    tau[k] = (beta - alpha) / beta;
+    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] /= alpha - beta;
+    q[k * n + k] = beta;
+    reflect(k);
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) r[i * n + j] = j < i ? T(0) : q[i * n + j];
+  for (std::int64_t k = n - 1; k >= 0; --k) {
+    for (std::int64_t j = k + 1; j < n; ++j) q[k * n + j] = 0;
+    reflect(k);
+    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] *= -tau[k];
+    q[k * n + k] = 1 - tau[k];
+  }
+}
+
+template <class T>
+void reflect_to_triangle(std::int64_t m, std::int64_t n, T* a, T* r, T* v, T* t) {
+  for (std::int64_t i = 0; i < in_blocks(n) * m; ++i) v[i] = 0;
+  for (std::int64_t i = 0; i < n * n; ++i) r[i] = 0;
+  for (std::int64_t k = 0; k < n; k += block_size) {
+    const std::int64_t end = std::min(k + block_size, n);
+    T tau[block_size] = {};
+    for (std::int64_t i = k; i < m; ++i)
+      for (std::int64_t j = k; j < end; ++j) v[j * m + i] = a[i * n + j];
+    for (std::int64_t j = k; j < end; ++j) {
+      T* const own = v + j * m;
+      tau[j - k] = make_reflection(own + j, m - j, r[j * n + j]);
+      for (std::int64_t l = j + 1; l < end; ++l) {
+        T* const other = v + l * m;
+        const T part = tau[j - k] * inner(own + j, other + j, m - j);
+        for (std::int64_t i = j; i < m; ++i) other[i] -= part * own[i];
+      }
+      for (std::int64_t i = k; i < j; ++i) {
+        r[i * n + j] = own[i];
+        own[i] = 0;
+      }
+    }
+    make_triangle(v + k * m + k, m - k, m, tau, t + k * block_size);
+    if (end == n) break;
+    const reflection_block<T> block{v + k * m + k, m - k, m, t + k * block_size};
+    block.template apply<true>(a + k * n + end, n - end, n);
+    for (std::int64_t i = k; i < end; ++i)
+      for (std::int64_t j = end; j < n; ++j) r[i * n + j] = a[i * n + j];
+  }
+}
+template <class T>
+void apply_reflections(std::int64_t m, std::int64_t n, const T* v, const T* t, T* c, std::int64_t columns) {
+  for (std::int64_t k = in_blocks(n) - block_size; k >= 0; k -= block_size)
+    reflection_block<T>{v + k * m + k, m - k, m, t + k * block_size}.template apply<false>(c + k * columns, columns,
+                                                                                           columns);
+}
+template <class T>
+void qr_in_blocks(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
+  T *const v = scratch, *const t = scratch + in_blocks(n) * m;
+  for (std::int64_t i = 0; i < m * n; ++i) q[i] = a[i];
+  reflect_to_triangle(m, n, q, r, v, t);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) q[i * n + j] = i == j;
+  for (std::int64_t k = in_blocks(n) - block_size; k >= 0; k -= block_size)
+    reflection_block<T>{v + k * m + k, m - k, m, t + k * block_size}.template apply<false>(q + k * n + k, n - k, n);
+}
+
+constexpr bool qr_takes_blocks(std::int64_t m, std::int64_t n) { return m >= 16 && n >= 4; }
+
+constexpr std::int64_t qr_scratch(std::int64_t m, std::int64_t n) {
+  return qr_takes_blocks(m, n) ? in_blocks(n) * (m + block_size) : 2 * n;
+}
+template <class T>
+void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
+  if (!all_finite(a, m * n)) {
+    fill_nan(q, m * n);
+    fill_nan(r, n * n);
+  } else if (qr_takes_blocks(m, n)) {
+    qr_in_blocks(m, n, a, q, r, scratch);
+  } else {
+    qr_one_by_one(m, n, a, q, r, scratch);
+  }
+}
+
+}
+
 namespace drx {
 namespace prim::rules {
 struct qr {
@@ -18559,15 +18652,14 @@ struct qr {
   }
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
     const abstract_value& x = operands[0];
-    const std::int64_t n = x.shape.last();
-    return 2 * n * byte_size(x.type);
+    return decompose::qr_scratch(x.shape[x.shape.rank - 2], x.shape.last()) * byte_size(x.type);
   }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last();
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(2 * n));
+        std::vector<T> scratch(static_cast<std::size_t>(decompose::qr_scratch(m, n)));
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           decompose::qr(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * n,
                         v.out[1].data<T>() + b * n * n, scratch.data());
@@ -19185,6 +19277,295 @@ DRX_SILENT(sort)
 
 }
 
+namespace drx::decompose {
+
+template <class T>
+void bidiagonal(std::int64_t k, T* x, T* d, T* e, T* left, T* t_left, T* right, T* t_right, T* space) {
+  for (std::int64_t i = 0; i < in_blocks(k) * k; ++i) left[i] = right[i] = 0;
+  for (std::int64_t first = 0; first < k; first += block_size) {
+    T tau_left[block_size] = {}, tau_right[block_size] = {};
+    for (std::int64_t j = first; j < std::min(first + block_size, k); ++j) {
+      T *const v = left + j * k, *const u = right + j * k;
+      for (std::int64_t i = j; i < k; ++i) v[i] = x[i * k + j];
+      const T tau = tau_left[j - first] = make_reflection(v + j, k - j, d[j]);
+      if (j + 1 == k) break;
+      const std::int64_t rest = k - j - 1;
+      for (std::int64_t l = j + 1; l < k; ++l) space[l] = 0;
+      for (std::int64_t i = j; i < k; ++i)
+        for (std::int64_t l = j + 1; l < k; ++l) space[l] += v[i] * x[i * k + l];
+      for (std::int64_t l = j + 1; l < k; ++l) {
+        space[l] *= tau;
+        u[l] = x[j * k + l] - space[l];
+      }
+      const T other_tau = tau_right[j - first] = make_reflection(u + j + 1, rest, e[j]);
+      for (std::int64_t i = j + 1; i < k; ++i) {
+        T* const row = x + i * k + j + 1;
+        for (std::int64_t l = 0; l < rest; ++l) row[l] -= v[i] * space[j + 1 + l];
+        const T part = other_tau * inner(row, u + j + 1, rest);
+        for (std::int64_t l = 0; l < rest; ++l) row[l] -= part * u[j + 1 + l];
+      }
+    }
+    make_triangle(left + first * k + first, k - first, k, tau_left, t_left + first * block_size);
+    make_triangle(right + first * k + first, k - first, k, tau_right, t_right + first * block_size);
+  }
+}
+
+template <class T>
+T length_of(T x, T y) {
+  constexpr T safe = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+  const T squares = x * x + y * y;
+  return squares > safe ? std::sqrt(squares) : std::hypot(x, y);
+}
+
+template <class T>
+struct rotation_to_axis {
+  T length, c = 1, s = 0;
+  rotation_to_axis(T x, T y) : length(length_of(x, y)) {
+    if (length == 0) return;
+    c = x / length;
+    s = y / length;
+  }
+  void turn(T* x, T* y, std::int64_t n) const { turn_rows(c, -s, x, y, n); }
+};
+
+template <class T>
+bool implicit_qr(std::int64_t k, T* d, T* e, T* x, T* y) {
+  constexpr T epsilon = std::numeric_limits<T>::epsilon();
+  const T nothing = epsilon * std::max(largest_of(d, k), largest_of(e, k - 1));
+  for (std::int64_t m = k - 1; m > 0; --m)
+    for (int sweep = 0;; ++sweep) {
+      std::int64_t l = m;
+      for (; l > 0; --l)
+        if (std::abs(e[l - 1]) <= epsilon * (std::abs(d[l - 1]) + std::abs(d[l])) ||
+            std::abs(e[l - 1]) <= nothing / 8) {
+          e[l - 1] = 0;
+          break;
+        }
+      if (l == m) break;
+      if (sweep == most_sweeps) return false;
+      std::int64_t zero = m - 1;
+      while (zero >= l && std::abs(d[zero]) > nothing) --zero;
+      if (zero >= l) {
+        T beside = std::exchange(e[zero], T(0));
+        for (std::int64_t i = zero + 1; i <= m && beside != 0; ++i) {
+          const rotation_to_axis<T> r(d[i], beside);
+          d[i] = r.length;
+          r.turn(x + i * k, x + zero * k, k);
+          if (i == m) break;
+          beside = -r.s * e[i];
+          e[i] *= r.c;
+        }
+        continue;
+      }
+      const T before = m - 1 > l ? e[m - 2] : T(0), last = e[m - 1], p = d[m - 1], q = d[m];
+      const T theta = ((p - q) * (p + q) + (before - last) * (before + last)) / (2 * last * p),
+              size = length_of(theta, T(1));
+      T f = ((d[l] - q) * (d[l] + q) + last * (p / (theta + (theta < 0 ? -size : size)) - last)) / d[l], g = e[l];
+      for (std::int64_t i = l; i < m; ++i) {
+        const rotation_to_axis<T> columns(f, g);
+        if (i > l) e[i - 1] = columns.length;
+        f = columns.c * d[i] + columns.s * e[i];
+        e[i] = columns.c * e[i] - columns.s * d[i];
+        const rotation_to_axis<T> rows(f, columns.s * d[i + 1]);
+        d[i + 1] *= columns.c;
+        columns.turn(y + i * k, y + (i + 1) * k, k);
+        d[i] = rows.length;
+        f = rows.c * e[i] + rows.s * d[i + 1];
+        d[i + 1] = rows.c * d[i + 1] - rows.s * e[i];
+        if (i + 1 < m) {
+          g = rows.s * e[i + 1];
+          e[i + 1] *= rows.c;
+        }
+        rows.turn(x + i * k, x + (i + 1) * k, k);
+      }
+      e[m - 1] = f;
+    }
+  return true;
+}
+
+constexpr std::int64_t bidiagonal_scratch(std::int64_t length, std::int64_t k) {
+  return in_blocks(k) * (length + 2 * k + 3 * block_size) + 3 * k * k + 2 * k;
+}
+template <class T>
+bool svd_of_tall(std::int64_t m, std::int64_t k, T* u, T* s, T* vt, T* scratch) {
+  const auto take = [&scratch](std::int64_t n) { return std::exchange(scratch, scratch + n); };
+  T *const v = take(in_blocks(k) * m), *const t = take(in_blocks(k) * block_size);
+  T *const left = take(in_blocks(k) * k), *const t_left = take(in_blocks(k) * block_size);
+  T *const right = take(in_blocks(k) * k), *const t_right = take(in_blocks(k) * block_size);
+  T *const r = take(k * k), *const x = take(k * k), *const y = take(k * k), *const e = take(k), *const space = take(k);
+  reflect_to_triangle(m, k, u, r, v, t);
+  bidiagonal(k, r, s, e, left, t_left, right, t_right, space);
+  for (std::int64_t i = 0; i < k; ++i)
+    for (std::int64_t j = 0; j < k; ++j) x[i * k + j] = y[i * k + j] = i == j;
+  if (!implicit_qr(k, s, e, x, y)) return false;
+  for (std::int64_t i = 0; i < k; ++i) {
+    if (!(s[i] < 0)) continue;
+    s[i] = -s[i];
+    for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = -y[i * k + j];
+  }
+  sort_descending(k, s, x, k, y, k);
+  for (std::int64_t i = 0; i < k; ++i)
+    for (std::int64_t j = 0; j < k; ++j) {
+      u[i * k + j] = x[j * k + i];
+      r[i * k + j] = y[j * k + i];
+    }
+  for (std::int64_t i = k * k; i < m * k; ++i) u[i] = 0;
+  apply_reflections(k, k, left, t_left, u, k);
+  apply_reflections(m, k, v, t, u, k);
+  apply_reflections(k, k, right, t_right, r, k);
+  for (std::int64_t i = 0; i < k; ++i)
+    for (std::int64_t j = 0; j < k; ++j) vt[i * k + j] = r[j * k + i];
+  return true;
+}
+
+}
+
+namespace drx::decompose {
+
+template <class T, class Given>
+void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
+  std::int64_t axis = 0;
+  for (std::int64_t k = 0; k < rows; ++k) {
+    if (given(k)) continue;
+    for (; axis < n; ++axis) {
+      T* const y = x + k * n;
+      for (std::int64_t j = 0; j < n; ++j) y[j] = j == axis;
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::int64_t i = 0; i < rows; ++i) {
+          if (i == k || (i > k && !given(i))) continue;
+          const T part = inner(x + i * n, y, n);
+          for (std::int64_t j = 0; j < n; ++j) y[j] -= part * x[i * n + j];
+        }
+      const T size = std::sqrt(inner(y, y, n));
+      if (size * size * static_cast<T>(2 * n) < 1)
+        continue;
+      for (std::int64_t j = 0; j < n; ++j) y[j] /= size;
+      ++axis;
+      break;
+    }
+  }
+}
+
+constexpr std::int64_t jacobi_scratch(std::int64_t m, std::int64_t n) { return std::min(m, n) * (m + n); }
+template <class T>
+void svd_by_jacobi(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
+  const bool tall = m >= n;
+  const std::int64_t k = tall ? n : m, length = tall ? m : n;
+  T *const x = scratch, *const y =
+                            scratch +
+                            k * length;
+  const T scale = scale_of(a, m * n);
+  for (std::int64_t i = 0; i < k; ++i) {
+    for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;
+    for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = i == j;
+  }
+  constexpr T epsilon = std::numeric_limits<T>::epsilon();
+  T all = 0;
+  for (std::int64_t i = 0; i < k; ++i) all += inner(x + i * length, x + i * length, length);
+  const T nothing = epsilon * std::sqrt(all);
+  bool more = true;
+  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
+    more = false;
+    for (std::int64_t p = 0; p < k; ++p)
+      for (std::int64_t q = p + 1; q < k; ++q) {
+        T *const row = x + p * length, *const other = x + q * length;
+        const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
+        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
+          continue;
+        more = true;
+        const rotation<T> r(of_p, of_q, both);
+        r.turn(row, other, length);
+        r.turn(y + p * k, y + q * k, k);
+      }
+  }
+  for (std::int64_t i = 0; i < k; ++i) s[i] = std::sqrt(inner(x + i * length, x + i * length, length));
+  sort_descending(k, s, x, length, y, k);
+  for (std::int64_t i = 0; i < k; ++i)
+    for (std::int64_t j = 0; j < length && s[i] > nothing; ++j) x[i * length + j] /= s[i];
+  complete(k, length, x, [&](std::int64_t i) { return s[i] > nothing; });
+  if (tall) {
+    fix_signs(k, length, x, y, k);
+  } else {
+    fix_signs(k, k, y, x, length);
+  }
+  for (std::int64_t i = 0; i < k; ++i) s[i] *= scale;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] = tall ? x[j * m + i] : y[j * k + i];
+  for (std::int64_t i = 0; i < k * n; ++i) vt[i] = tall ? y[i] : x[i];
+}
+
+}
+
+namespace drx::decompose {
+
+template <class T>
+bool is_even(std::int64_t m, std::int64_t n, const T* a, T largest, T* columns) {
+  const auto even = [=](T size, bool more) { return size >= largest / 64 || (more && size == 0); };
+  for (std::int64_t j = 0; j < n; ++j) columns[j] = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) columns[j] = std::max(columns[j], std::abs(a[i * n + j]));
+    if (!even(largest_of(a + i * n, n), m > n)) return false;
+  }
+  return std::all_of(columns, columns + n, [=](T size) { return even(size, n > m); });
+}
+
+template <class T>
+void fix_signs_of_columns(std::int64_t m, std::int64_t k, T* u, T* vt, std::int64_t n, T* largest) {
+  for (std::int64_t j = 0; j < k; ++j) largest[j] = 0;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < k; ++j)
+      largest[j] = std::abs(u[i * k + j]) > std::abs(largest[j]) ? u[i * k + j] : largest[j];
+  for (std::int64_t j = 0; j < k; ++j) largest[j] = largest[j] < 0 ? T(-1) : T(1);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] *= largest[j];
+  for (std::int64_t j = 0; j < k; ++j)
+    for (std::int64_t i = 0; i < n && largest[j] < 0; ++i) vt[j * n + i] = -vt[j * n + i];
+}
+
+template <class T>
+bool svd_by_bidiagonal(std::int64_t m, std::int64_t n, const T* a, T scale, T* u, T* s, T* vt, T* scratch) {
+  if (m >= n) {
+    for (std::int64_t i = 0; i < m * n; ++i) u[i] = a[i] / scale;
+    if (!svd_of_tall(m, n, u, s, vt, scratch)) return false;
+    fix_signs_of_columns(m, n, u, vt, n, scratch);
+  } else {
+    T* const v = scratch;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) v[j * m + i] = a[i * n + j] / scale;
+    if (!svd_of_tall(n, m, v, s, u, scratch + m * n)) return false;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) vt[i * n + j] = v[j * m + i];
+    fix_signs(m, m, u, vt, n);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < i; ++j) std::swap(u[i * m + j], u[j * m + i]);
+  }
+  for (std::int64_t i = 0; i < std::min(m, n); ++i) s[i] *= scale;
+  return true;
+}
+
+inline constexpr std::int64_t least_bidiagonal = 5;
+
+constexpr std::int64_t svd_scratch(std::int64_t m, std::int64_t n) {
+  const std::int64_t k = std::min(m, n), length = std::max(m, n);
+  return k < least_bidiagonal ? jacobi_scratch(m, n)
+                              : std::max(jacobi_scratch(m, n), (m < n ? m * n : 0) + bidiagonal_scratch(length, k));
+}
+template <class T>
+void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
+  const std::int64_t k = std::min(m, n);
+  if (!all_finite(a, m * n)) {
+    fill_nan(u, m * k);
+    fill_nan(s, k);
+    fill_nan(vt, k * n);
+    return;
+  }
+  const T scale = scale_of(a, m * n);
+  if (k < least_bidiagonal || !is_even(m, n, a, scale, vt) || !svd_by_bidiagonal(m, n, a, scale, u, s, vt, scratch))
+    svd_by_jacobi(m, n, a, u, s, vt, scratch);
+}
+
+}
+
 namespace drx {
 namespace prim::rules {
 struct svd {
@@ -19277,14 +19658,14 @@ struct svd {
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
     const abstract_value& x = operands[0];
     const std::int64_t m = x.shape[x.shape.rank - 2], n = x.shape.last();
-    return (m < n ? m : n) * (m + n) * byte_size(x.type);
+    return decompose::svd_scratch(m, n) * byte_size(x.type);
   }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last(), k = v.out[1].type.shape.last();
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(k * (m + n)));
+        std::vector<T> scratch(static_cast<std::size_t>(decompose::svd_scratch(m, n)));
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           decompose::svd(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * k,
                          v.out[1].data<T>() + b * k, v.out[2].data<T>() + b * k * n, scratch.data());

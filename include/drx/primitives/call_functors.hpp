@@ -8,10 +8,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/scalar/differentiate.hpp>
 #include <drx/scalar/math.hpp>
-
-#if !defined(__CUDACC__)
 #include <drx/scalar/pack.hpp>
-#endif
 
 #include <tuple>
 
