@@ -27,7 +27,7 @@ using Rotations = drx::program<rotations, drx::array<float, 3, 40>, drx::array<f
 TEST_CASE("what several entries read has one pointer") {
   using loop = drx::run::fused_loop<drx::run::code_of<Rotations>, 0>;
   constexpr int pointers = []<int... Q>(std::integer_sequence<int, Q...>) {
-    return ((loop::has_pointer<Q> && loop::operand(Q / 3, Q % 3).kind == drx::run::detail::source_kind::memory) + ...);
+    return ((loop::pointers.own[Q] && loop::operand(Q / 3, Q % 3).kind == drx::run::detail::source_kind::memory) + ...);
   }(std::make_integer_sequence<int, 3 * loop::count>{});
   static_assert(pointers == 2);
   harness::check_run<Rotations>({}, {1});

@@ -31,7 +31,8 @@ constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
   const prim::rules::over_axes::view over(g.t.attributes(x));
   const shape& extents = g.t.values[v].shape;
   const int axis = over.axes.number(0);
-  if (over.axes.size() != 1 || axis + 1 >= extents.rank || extents[axis] > machine::most_folded) return -1;
+  if (over.axes.size() != 1 || axis + 1 >= extents.rank || extents.size() == 0 || extents[axis] > machine::most_folded)
+    return -1;
   const bool is_near = elements_below(extents, axis) <= machine::most_folded_columns;
   return is_near || extents[axis] <= machine::most_folded_far ? axis : -1;
 }

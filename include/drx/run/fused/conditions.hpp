@@ -53,7 +53,7 @@ struct fused_conditions {
       if (s.kind != detail::source_kind::memory || !is_boolean(s.value)) continue;
       if (!is_boolean(C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i))) continue;
       if (!s.rearranged && !Loop::written_out(s) && Loop::is_one_in_row(s.from)) continue;
-      const int first = Loop::shared.first_like[q];
+      const int first = Loop::pointers.of[q];
       c.of_operand[q] = first < q && c.of_operand[first] >= 0 ? c.of_operand[first] : c.count++;
     }
     for (int m = 0; m < Loop::count; ++m)
@@ -113,7 +113,7 @@ struct fused_conditions {
     const auto read = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
       if constexpr (is_first<Q>())
         convert<N, lanes>(
-            reinterpret_cast<const unsigned char*>(detail::get<Loop::template pointer_of<Q>>(pointers)) + first,
+            reinterpret_cast<const unsigned char*>(detail::get<Loop::pointers.of[Q]>(pointers)) + first,
             copy[all.of_operand[Q]]);
     };
     unroll<3 * Loop::count>(read);

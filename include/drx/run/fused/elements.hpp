@@ -37,11 +37,11 @@ struct fused_elements {
     } else if constexpr (requires { pointers.template condition<3 * M + I>(i); }) {
       return pointers.template condition<3 * M + I>(i);
     } else if constexpr (Loop::written_out(s) || s.kind == detail::source_kind::tile) {
-      return detail::get<Loop::template pointer_of<3 * M + I>>(pointers)[i];
+      return detail::get<Loop::pointers.of[3 * M + I]>(pointers)[i];
     } else if constexpr (s.kind == detail::source_kind::position) {
       return position<T, s.axis>(r, Loop::segments > 1 ? pointers.column + i : i);
     } else {
-      const T* p = detail::get<Loop::template pointer_of<3 * M + I>>(pointers);
+      const T* p = detail::get<Loop::pointers.of[3 * M + I]>(pointers);
       if constexpr (!s.rearranged && Loop::is_one_in_row(s.from)) {
         return p[0];
       } else if constexpr (std::is_same_v<T, bool>) {
@@ -140,7 +140,7 @@ struct fused_elements {
   DRX_INLINE static void read_numbers_anew(Pointers& pointers) {
     auto forget = [&]<int K, int I>(std::integral_constant<int, K>,
                                     std::integral_constant<int, I>) __attribute__((always_inline)) {
-      if constexpr (Loop::template has_pointer<3 * K + I>) {
+      if constexpr (Loop::pointers.own[3 * K + I]) {
         constexpr detail::source s = Loop::operand(K, I);
         if constexpr (s.kind == detail::source_kind::memory && !s.rearranged && Loop::is_one_in_row(s.from)) {
           auto& pointer = detail::get<3 * K + I>(pointers);  // (clang captures nothing that only asm names)
@@ -317,7 +317,7 @@ struct fused_elements {
     pointers_type pointers{};
     pointers.column = Loop::template column<S>;
     auto point = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
-      if constexpr (Loop::template has_pointer<Q>) {
+      if constexpr (Loop::pointers.own[Q]) {
         if constexpr (Loop::operand(Q / 3, Q % 3).kind == detail::source_kind::memory)
           detail::get<Q>(pointers) = operand_row<Q, S>(f, row);
       }

@@ -108,11 +108,11 @@ struct fused_folds {
       using index = element_of<C, chosen>;
       constexpr std::int64_t n = C::values[whole].shape[0];
       const std::int64_t i = static_cast<const index*>(at.chosen[with_positions(3 * M + I)])[k * row_distance];
-      return load_first<Lanes>(detail::get<Loop::template pointer_of<3 * M + I>>(at.pointers) +
+      return load_first<Lanes>(detail::get<Loop::pointers.of[3 * M + I]>(at.pointers) +
                                prim::indexing::position(i, n) * Loop::columns + col);
     } else {
       constexpr std::int64_t stride = Loop::strides_of_rows(s.from).at[axis];
-      const T* const p = detail::get<Loop::template pointer_of<3 * M + I>>(at.pointers) + k * stride;
+      const T* const p = detail::get<Loop::pointers.of[3 * M + I]>(at.pointers) + k * stride;
       if constexpr (Loop::is_one_in_row(s.from))
         return *p - pack<T>{};
       else
@@ -123,7 +123,7 @@ struct fused_folds {
   /// The loop's operand that is value v, each element at its place.
   static constexpr int operand_with(int v) {
     for (int q = 0; q < 3 * Loop::count; ++q)
-      if (is_operand(q) && C::operand(Loop::entry(q / 3), q % 3) == v) return Loop::shared.first_like[q];
+      if (is_operand(q) && C::operand(Loop::entry(q / 3), q % 3) == v) return Loop::pointers.of[q];
     return -1;
   }
   /// What fold J folds, for a pack whose entries are in `registers`.
@@ -137,11 +137,10 @@ struct fused_folds {
                                col);
   }
 
-  /// What the folds have found so far, in Count packs of columns: totals, the places of extrema as floating numbers,
-  /// and for numbers the sum of all, which is a NaN if there is one among them.
-  template <int Count>
-  struct totals_type {
-    pack<T> total[folds][Count], place[folds][Count], sum[folds][Count];
+  /// What the folds have found so far in a pack of columns: totals, the places of extrema as floating numbers, and for
+  /// numbers the sum of all, which is a NaN if there is one among them.
+  struct totals {
+    pack<T> total[folds], place[folds], sum[folds];
   };
   /// In each lane, which of two. (nvcc has no such choice for vectors.)
   template <class Condition, class V>
@@ -152,81 +151,95 @@ struct fused_folds {
     return condition ? yes : no;
 #endif
   }
+  template <int J>
+  DRX_HOST_INLINE static void start(totals& all) {
+    T first{};
+    if constexpr (!is_sum(J)) first = is_largest<J> ? least_number<T>() : greatest_number<T>();
+    all.total[J] = first - pack<T>{};
+    all.place[J] = all.sum[J] = pack<T>{};
+  }
   template <int J, bool Numbers>
-  DRX_HOST_INLINE static void add(pack<T>& total, pack<T>& place, pack<T>& sum, pack<T> x, std::int64_t k) {
+  DRX_HOST_INLINE static void add(totals& all, pack<T> x, std::int64_t k) {
+    pack<T>& total = all.total[J];
     if constexpr (is_sum(J)) {
       total += x;
     } else {
       auto better = is_largest<J> ? x > total : x < total;
       if constexpr (Numbers)
-        sum += x;
+        all.sum[J] += x;
       else
         better |= is_position(J) ? (x != x) & (total == total) : x != x;
       total = chosen_lanes(better, x, total);
-      if constexpr (is_position(J)) place = chosen_lanes(better, pack<T>{} + static_cast<T>(k), place);
+      if constexpr (is_position(J)) all.place[J] = chosen_lanes(better, pack<T>{} + static_cast<T>(k), all.place[J]);
     }
+  }
+  /// Writes fold J of Lanes columns from `col` on. With Numbers, returns whether none was a NaN.
+  template <int J, int Lanes, bool Numbers>
+  DRX_HOST_INLINE static bool finish(const line& at, const totals& all, std::int64_t col) {
+    if constexpr (is_position(J)) {
+      std::int32_t* const to = reinterpret_cast<std::int32_t*>(at.totals[J]) + col;
+      for (int i = 0; i < Lanes; ++i) to[i] = static_cast<std::int32_t>(all.place[J][i]);
+    } else {
+      store_first<Lanes>(reinterpret_cast<T*>(at.totals[J]) + col, all.total[J]);
+    }
+    if constexpr (Numbers && !is_sum(J))
+      return !has_nan<T>(all.sum[J]);
+    else
+      return true;
+  }
+  /// Entry M of Lanes columns from `col` on, at place k of the axis.
+  template <int M, int Lanes>
+  DRX_HOST_INLINE static void compute(pack<T>* registers, const line& at, std::int64_t k, std::int64_t col) {
+    const pack<T> x = load_operand<M, 0, Lanes>(registers, at, k, col);
+    if constexpr (Loop::arity(M) == 1)
+      registers[M] = detail::computed_packs<packs::operation_of(M), T>(x, x);
+    else
+      registers[M] =
+          detail::computed_packs<packs::operation_of(M), T>(x, load_operand<M, 1, Lanes>(registers, at, k, col));
+  }
+  template <int M, int Lanes>
+  DRX_HOST_INLINE static void store(const pack<T>* registers, const line& at, std::int64_t k, std::int64_t col) {
+    if constexpr (C::plan.stored[Loop::result(M)])
+      store_first<Lanes>(at.out[M] + k * row_distance * Loop::columns + col, registers[M]);
+  }
+  /// Computes and folds Lanes columns from `col` on, at place k of the axis.
+  template <int Lanes, bool Numbers, int... M, int... J>
+  DRX_HOST_INLINE static void fold_pack(const line& at, totals& all, std::int64_t k, std::int64_t col,
+                                        std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
+    pack<T> registers[Loop::count];
+    (compute<M, Lanes>(registers, at, k, col), ...);
+    (add<J, Numbers>(all, pack_to_fold<J, Lanes>(registers, at, k, col), k), ...);
+    (store<M, Lanes>(registers, at, k, col), ...);
   }
   /// Folds columns from `col` on: Count packs, of whose last one Lanes are columns. With Numbers, as if there were no
   /// NaN; returns whether that is so.
-  template <int Count, int Lanes, bool Numbers, int... M, int... J>
-  DRX_HOST_INLINE static bool fold_columns(const line& at, std::int64_t col, std::integer_sequence<int, M...>,
-                                           std::integer_sequence<int, J...>) {
-    constexpr int width = pack_width<T>;
-    totals_type<Count> all;
-    const auto start = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      T first{};
-      if constexpr (!is_sum(K)) first = is_largest<K> ? least_number<T>() : greatest_number<T>();
-      for (int c = 0; c < Count; ++c) {
-        all.total[K][c] = first - pack<T>{};
-        all.place[K][c] = all.sum[K][c] = pack<T>{};
-      }
-    };
-    (start(std::integral_constant<int, J>{}), ...);
+  template <int Count, int Lanes, bool Numbers, int... J>
+  DRX_HOST_INLINE static bool fold_columns(const line& at, std::int64_t col, std::integer_sequence<int, J...> all_folds) {
+    constexpr int width = pack_width<T>, whole = Lanes == width ? Count : Count - 1;  // packs
+    constexpr std::make_integer_sequence<int, Loop::count> entries{};
+    totals all[Count];
+    DRX_UNROLL
+    for (int p = 0; p < Count; ++p) (start<J>(all[p]), ...);
     for (std::int64_t k = 0; k < length; ++k) {
-      const auto pack_of = [&]<int P>(std::integral_constant<int, P>) __attribute__((always_inline)) {
-        constexpr int lanes = P + 1 == Count ? Lanes : width;
-        pack<T> registers[Loop::count];
-        const auto compute = [&]<int E>(std::integral_constant<int, E>) __attribute__((always_inline)) {
-          packs::template compute_pack_of<E, T>(
-              registers, [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
-                return load_operand<E, I, lanes>(registers, at, k, col + P * width);
-              });
-        };
-        (compute(std::integral_constant<int, M>{}), ...);
-        (add<J, Numbers>(all.total[J][P], all.place[J][P], all.sum[J][P],
-                         pack_to_fold<J, lanes>(registers, at, k, col + P * width), k),
-         ...);
-        const auto store = [&]<int E>(std::integral_constant<int, E>) __attribute__((always_inline)) {
-          if constexpr (C::plan.stored[Loop::result(E)])
-            store_first<lanes>(at.out[E] + k * row_distance * Loop::columns + col + P * width, registers[E]);
-        };
-        (store(std::integral_constant<int, M>{}), ...);
-      };
-      unroll<Count>(pack_of);
+      DRX_UNROLL
+      for (int p = 0; p < whole; ++p) fold_pack<width, Numbers>(at, all[p], k, col + p * width, entries, all_folds);
+      if constexpr (whole < Count)
+        fold_pack<Lanes, Numbers>(at, all[whole], k, col + whole * width, entries, all_folds);
     }
     bool are_numbers = true;
-    const auto finish = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      unroll<Count>([&]<int P>(std::integral_constant<int, P>) __attribute__((always_inline)) {
-        constexpr int lanes = P + 1 == Count ? Lanes : width;
-        if constexpr (Numbers && !is_sum(K)) are_numbers = are_numbers && !has_nan<T>(all.sum[K][P]);
-        if constexpr (is_position(K)) {
-          std::int32_t* const to = reinterpret_cast<std::int32_t*>(at.totals[K]) + col + P * width;
-          for (int i = 0; i < lanes; ++i) to[i] = static_cast<std::int32_t>(all.place[K][P][i]);
-        } else {
-          store_first<lanes>(reinterpret_cast<T*>(at.totals[K]) + col + P * width, all.total[K][P]);
-        }
-      });
-    };
-    (finish(std::integral_constant<int, J>{}), ...);
+    DRX_UNROLL
+    for (int p = 0; p < whole; ++p)
+      are_numbers = (int{finish<J, width, Numbers>(at, all[p], col + p * width)} & ... & int{are_numbers}) != 0;
+    if constexpr (whole < Count)
+      are_numbers = (int{finish<J, Lanes, Numbers>(at, all[whole], col + whole * width)} & ... & int{are_numbers}) != 0;
     return are_numbers;
   }
   template <int Count, int Lanes>
   DRX_HOST_INLINE static void fold_columns(const line& at, std::int64_t col) {
-    constexpr std::make_integer_sequence<int, Loop::count> entries{};
     constexpr std::make_integer_sequence<int, folds> all{};
     if constexpr (has_extrema && !stores)
-      if (fold_columns<Count, Lanes, true>(at, col, entries, all)) return;
-    fold_columns<Count, Lanes, false>(at, col, entries, all);
+      if (fold_columns<Count, Lanes, true>(at, col, all)) return;
+    fold_columns<Count, Lanes, false>(at, col, all);
   }
 
   /// Packs whose totals stay in registers.
@@ -246,7 +259,7 @@ struct fused_folds {
                          std::integer_sequence<int, J...>) {
     line at{};
     const auto point = [&]<int K>(std::integral_constant<int, K>) {
-      if constexpr (Loop::template has_pointer<K>) {
+      if constexpr (Loop::pointers.own[K]) {
         constexpr detail::source s = source_of<K>;
         if constexpr (s.kind != detail::source_kind::memory) {
           return;
@@ -272,7 +285,7 @@ struct fused_folds {
     line at = first;
     const std::int64_t number = row_number(row);
     const auto move = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      if constexpr (Loop::template has_pointer<K>) {
+      if constexpr (Loop::pointers.own[K]) {
         constexpr detail::source s = source_of<K>;
         if constexpr (s.kind != detail::source_kind::memory)
           return;

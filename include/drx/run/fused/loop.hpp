@@ -37,6 +37,15 @@ struct halves {  // by entry
   half of[Count] = {};
 };
 
+/// By operand, three to an entry: the first one that reads the same numbers in memory, whose pointer serves all of them,
+/// and whether it is that one itself. Compilers then see that they are the same: a sine and a cosine of one number
+/// reduce it once.
+template <int Count>
+struct operand_pointers {
+  int of[Count] = {};
+  bool own[Count] = {};
+};
+
 /// The source of a value that is not read from memory: a constant or an iota. For others its kind is none.
 template <class C>
 constexpr source generated_source(int e) {
@@ -126,29 +135,20 @@ struct fused_loop {
     const int n = C::tape.entries[entry(m)].operands.count;
     return n == 0 || C::tape.entries[entry(m)].prim == &prim::matmul ? 1 : n;
   }
-  /// By operand, three to an entry: the first one that reads the same numbers in memory. Its pointer serves all of
-  /// them, so that compilers see that they are the same: a sine and a cosine of one number then reduce it once.
-  struct operands_of_loop {
-    int first_like[3 * count + 1] = {};
-  };
-  static constexpr operands_of_loop shared = [] {
-    operands_of_loop all;
+  static constexpr detail::operand_pointers<3 * count> pointers = [] {
+    detail::operand_pointers<3 * count> p;
     detail::source from[3 * count + 1] = {};
     for (int q = 0; q < 3 * count; ++q) {
-      all.first_like[q] = q;
+      p.of[q] = q;
       if (q % 3 >= arity(q / 3)) continue;
       from[q] = operand(q / 3, q % 3);
-      for (int p = 0; p < q && all.first_like[q] == q && from[q].kind == detail::source_kind::memory; ++p)
-        if (from[p].kind == from[q].kind && from[p].value == from[q].value && from[p].from == from[q].from)
-          all.first_like[q] = p;
+      for (int first = 0; first < q && p.of[q] == q && from[q].kind == detail::source_kind::memory; ++first)
+        if (from[first].kind == from[q].kind && from[first].value == from[q].value && from[first].from == from[q].from)
+          p.of[q] = first;
+      p.own[q] = p.of[q] == q;
     }
-    return all;
+    return p;
   }();
-  /// The operand whose pointer is that of operand Q; whether it is Q.
-  template <int Q>
-  static constexpr int pointer_of = shared.first_like[Q];
-  template <int Q>
-  static constexpr bool has_pointer = Q % 3 < arity(Q / 3) && pointer_of<Q> == Q;
   /// Whether the loop's first entry is a matrix product.
   static constexpr bool after_product = C::tape.entries[entry(0)].prim == &prim::matmul;
 

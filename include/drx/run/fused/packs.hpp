@@ -10,6 +10,41 @@
 
 namespace drx::run {
 
+namespace detail {
+
+enum class pack_operation : std::int8_t {
+  unchanged,
+  negated,
+  hyperbolic_tangent,
+  added,
+  subtracted,
+  multiplied,
+  multiplied_unless_zero
+};
+/// An operation on packs; those with one operand read x.
+template <pack_operation Operation, class T>
+DRX_HOST_INLINE pack<T> computed_packs(pack<T> x, [[maybe_unused]] pack<T> y) {
+  using enum pack_operation;
+  if constexpr (Operation == negated) {
+    return -x;
+  } else if constexpr (Operation == hyperbolic_tangent && has_pack_tanh<T>) {
+    return tanh_of_pack<T>(x);
+  } else if constexpr (Operation == added) {
+    return x + y;
+  } else if constexpr (Operation == subtracted) {
+    return x - y;
+  } else if constexpr (Operation == multiplied) {
+    return x * y;
+  } else if constexpr (Operation == multiplied_unless_zero) {  // 0 where x or y is 0
+    auto nonzero = (x != 0) & (y != 0);
+    return std::bit_cast<pack<T>>(std::bit_cast<decltype(nonzero)>(x * y) & nonzero);
+  } else {
+    return x;
+  }
+}
+
+}  // namespace detail
+
 template <class Loop>
 struct fused_packs {
   using C = typename Loop::code;
@@ -42,47 +77,32 @@ struct fused_packs {
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number) - pack<T>{};
     } else if constexpr (Loop::is_one_in_row(s.from)) {
-      return detail::get<Loop::template pointer_of<3 * M + I>>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
+      return detail::get<Loop::pointers.of[3 * M + I]>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
     } else {
-      return load(detail::get<Loop::template pointer_of<3 * M + I>>(pointers) + Loop::row_start(s.from, row) + col);
+      return load(detail::get<Loop::pointers.of[3 * M + I]>(pointers) + Loop::row_start(s.from, row) + col);
     }
   }
-  /// `product`, but 0 where x or y is 0.
-  template <class V>
-  DRX_HOST_INLINE static V zero_where_zero(V x, V y, V product) {
-    auto nonzero = (x != 0) & (y != 0);
-    return std::bit_cast<V>(std::bit_cast<decltype(nonzero)>(product) & nonzero);
+  /// What entry m does with packs.
+  static constexpr detail::pack_operation operation_of(int m) {
+    using enum detail::pack_operation;
+    return Loop::template is<prim::neg>(m)     ? negated
+           : Loop::template is<prim::tanh>(m)  ? hyperbolic_tangent
+           : Loop::template is<prim::add>(m)   ? added
+           : Loop::template is<prim::sub>(m)   ? subtracted
+           : Loop::template is<prim::mul>(m)   ? multiplied
+           : Loop::template is<prim::azmul>(m) ? multiplied_unless_zero
+                                               : unchanged;
   }
   template <int M, class T>
   DRX_HOST_INLINE static void compute_pack(pack<T>* registers, const pointers_type& pointers, std::int64_t row,
                                            std::int64_t col) {
-    compute_pack_of<M, T>(registers, [&]<int I>(std::integral_constant<int, I>) __attribute__((always_inline)) {
-      return load_pack<T, M, I>(registers, pointers, row, col);
-    });
-  }
-  /// Entry M for a pack of each of its operands: load(I) is operand I.
-  template <int M, class T, class Load>
-  DRX_HOST_INLINE static void compute_pack_of(pack<T>* registers, Load load) {
     if constexpr (!Loop::template is<prim::matmul>(M)) {
-      const pack<T> x = load(std::integral_constant<int, 0>{});
-      if constexpr (Loop::arity(M) == 1) {
-        if constexpr (Loop::template is<prim::neg>(M))
-          registers[M] = -x;
-        else if constexpr (Loop::template is<prim::tanh>(M) && has_pack_tanh<T>)
-          registers[M] = tanh_of_pack<T>(x);
-        else
-          registers[M] = x;
-      } else {
-        const pack<T> y = load(std::integral_constant<int, 1>{});
-        if constexpr (Loop::template is<prim::add>(M))
-          registers[M] = x + y;
-        else if constexpr (Loop::template is<prim::sub>(M))
-          registers[M] = x - y;
-        else if constexpr (Loop::template is<prim::azmul>(M))
-          registers[M] = zero_where_zero(x, y, x * y);
-        else
-          registers[M] = x * y;
-      }
+      const pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
+      if constexpr (Loop::arity(M) == 1)
+        registers[M] = detail::computed_packs<operation_of(M), T>(x, x);
+      else
+        registers[M] =
+            detail::computed_packs<operation_of(M), T>(x, load_pack<T, M, 1>(registers, pointers, row, col));
     }
   }
   template <int M, class T>
@@ -154,7 +174,7 @@ struct fused_packs {
         : out{(C::plan.stored[Loop::result(M)] ? reinterpret_cast<T*>(Loop::template store_address<M>(f))
                                                : nullptr)...} {
       const auto point = [&]<int Q>(std::integral_constant<int, Q>) {
-        if constexpr (Loop::template has_pointer<Q>) {
+        if constexpr (Loop::pointers.own[Q]) {
           constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
           if constexpr (s.kind == detail::source_kind::memory) detail::get<Q>(pointers) = elements<T, C, s.value>(f);
         }

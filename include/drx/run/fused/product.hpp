@@ -53,7 +53,7 @@ struct fused_product {
     pointers_type bases{};
     auto base = [&]<int Q>(std::integral_constant<int, Q>) {
       constexpr int m = Q / 3, i = Q % 3;
-      if constexpr (Loop::template has_pointer<Q>) {
+      if constexpr (Loop::pointers.own[Q]) {
         constexpr detail::source s = Loop::operand(m, i);
         if constexpr (s.kind == detail::source_kind::memory) {
           detail::get<Q>(bases) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.last() == 1 ? 0 : col);
@@ -70,7 +70,7 @@ struct fused_product {
       pointers_type pointers = bases;
       auto move = [&]<int Q>(std::integral_constant<int, Q>) {
         constexpr int m = Q / 3, i = Q % 3;
-        if constexpr (Loop::template has_pointer<Q>) {
+        if constexpr (Loop::pointers.own[Q]) {
           constexpr detail::source s = Loop::operand(m, i);
           if constexpr (s.kind == detail::source_kind::memory) {
             detail::get<Q>(pointers) += Loop::row_start(s.from, row + r);

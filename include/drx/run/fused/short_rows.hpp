@@ -23,7 +23,7 @@ struct fused_short_rows {
   template <int Q, std::int64_t N>
   struct numbers {
     static constexpr bool used = [] {
-      if constexpr (Loop::template has_pointer<Q>) {
+      if constexpr (Loop::pointers.own[Q]) {
         return Loop::written_out(Loop::operand(Q / 3, Q % 3));
       } else {
         return false;
@@ -41,7 +41,7 @@ struct fused_short_rows {
     pointers_type pointers{};
     auto point = [&]<int Q>(std::integral_constant<int, Q>) {
       constexpr int m = Q / 3, i = Q % 3;
-      if constexpr (Loop::template has_pointer<Q>) {
+      if constexpr (Loop::pointers.own[Q]) {
         constexpr detail::source s = Loop::operand(m, i);
         if constexpr (Loop::written_out(s)) {
           using T = typename numbers<Q, size>::type;
