@@ -82,6 +82,12 @@ constexpr auto read_twice = [](auto x, auto near, auto w) {
   return std::pair{drx::sum<0>(rows * drx::expand_dims<1>(w)), drx::exp(rows)};
 };
 using ReadTwice = drx::program<read_twice, array<double, 6, 9>, array<std::int64_t, 7>, array<double, 7>>;
+// Or folded beside what the loop makes of them.
+constexpr auto folded_too = [](auto x, auto near, auto w) {
+  auto rows = drx::take(x, near);
+  return std::pair{drx::sum<0>(rows * drx::expand_dims<1>(w)), drx::max<0>(rows)};
+};
+using FoldedToo = drx::program<folded_too, array<double, 6, 9>, array<std::int64_t, 7>, array<double, 7>>;
 
 // At members, whose blocks are rows.
 struct pupils : drx::placement<pupils> {};
@@ -116,10 +122,12 @@ TEST_CASE("rows at positions are read where they lie") {
   static_assert(folds<Slope> == 2 && takes<Slope> == 0);
   static_assert(folds<LargeSlope> == 2 && takes<LargeSlope> == 0);
   static_assert(takes<ReadTwice> == 1);
+  static_assert(folds<FoldedToo> == 2 && takes<FoldedToo> == 1);
   harness::check_run<Smoothed>({}, {1});
   harness::check_run<Slope>({}, {1});
   harness::check_run<LargeSlope>({}, {1});
   harness::check_run<ReadTwice>({}, {1});
+  harness::check_run<FoldedToo>({}, {1});
 }
 TEST_CASE("in members and their blocks") {
   static_assert(folds<OfMembers> > 0);

@@ -57,14 +57,15 @@ constexpr vec<bool> join_folds(steps_in_progress& g, vec<vec<int>>& sums, vec<bo
   return has_folds;
 }
 /// Whether the only readers of rows that step k takes out of an array are loops with folds, each row at its place.
-constexpr bool is_read_by_folds(const steps_in_progress& g, int k, const vec<bool>& has_folds, const vec<bool>& taken) {
+/// (What a loop folds beside what it computes, it reads as it lies in memory: its step, taken or not, has no folds.)
+constexpr bool is_read_by_folds(const steps_in_progress& g, int k, const vec<bool>& has_folds) {
   const frozen_entry& x = g.t.entries[g.single(k)];
   if (x.prim != &prim::take) return false;
   const prim::rules::take::view rows(g.t.attributes(x));
   const int v = g.id(x.results, 0);
   if (rows.axis != 0 || rows.batch != 0 || g.t.values[g.id(x.operands, 0)].shape.rank != 2 || g.leaves(v)) return false;
   for (int s = 0; s < g.loops.size(); ++s) {
-    if (taken[s] || !g.reads(s, v)) continue;
+    if (!g.reads(s, v)) continue;
     if (!has_folds[s]) return false;
     for (int e : g.loops[s])
       for (int i = 0; i < g.t.entries[e].operands.count; ++i)
@@ -88,7 +89,7 @@ constexpr vec<bool> take_folds(steps_in_progress& g, vec<vec<int>>& sums) {
     }
   }
   for (int k = 0; k < steps; ++k)
-    if (g.loops[k].empty() && !taken[k] && is_read_by_folds(g, k, has_folds, taken)) {
+    if (g.loops[k].empty() && !taken[k] && is_read_by_folds(g, k, has_folds)) {
       taken[k] = true;
       g.p.stored[g.id(g.t.entries[g.single(k)].results, 0)] = false;
     }
