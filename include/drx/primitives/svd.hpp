@@ -155,7 +155,9 @@ struct svd_part {
 /// nonnegative, where k is the smaller of m and n; U is m x k, V^T k x n; leading axes are a batch. The element of
 /// largest magnitude of each column of U is positive. Derivatives of U and V^T are infinite or NaN if singular values
 /// are equal, or if one is 0 and m and n differ, except in functions that do not depend on the choice; those of s are
-/// right. An element that is not finite makes all results of its matrix NaN.  auto [u, s, vt] = svd(a)
+/// right. Errors of s are a small multiple of the precision times the largest of s, unless rows or columns are of very
+/// different sizes: then those of small ones are smaller. An element that is not finite makes all results of its matrix
+/// NaN.  auto [u, s, vt] = svd(a)
 template <class A>
   requires detail::FloatingMatrix<A>
 constexpr auto svd(const A& a) {

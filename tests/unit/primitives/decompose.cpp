@@ -141,6 +141,7 @@ double worst_error(const matrix<exact>& wide, matrix<exact> expected) {
   std::sort(expected.elements.rbegin(), expected.elements.rend());
   const exact size = expected(0, 0) > 0 ? expected(0, 0) : 1;
   for (std::int64_t i = 1; i < s.columns; ++i) CHECK(s(0, i) <= s(0, i - 1));
+  for (std::int64_t i = 0; i < s.columns; ++i) CHECK(!std::signbit(s(0, i)));
   for (std::int64_t j = 0; j < u.columns; ++j) {  // the largest number of a column is positive
     T least = 0, most = 0;
     for (std::int64_t i = 0; i < u.rows; ++i) least = std::min(least, u(i, j)), most = std::max(most, u(i, j));
@@ -219,6 +220,19 @@ TEST_CASE("all numbers the same: errors of rounding all alike do not add up") {
   }
 }
 
+TEST_CASE("singular values that are zero have no sign") {
+  for (const auto& [m, n] : {std::pair{34, 7}, {7, 34}, {42, 8}}) {
+    matrix<exact> board{m, n}, s{1, std::min(m, n)};
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) board(i, j) = (i + j) % 2 == 0;
+    const int half = std::max(m, n) / 2, few = std::min(m, n);  // each half of the rows is all the same
+    s(0, 0) = std::sqrt(static_cast<exact>(half * ((few + 1) / 2)));
+    s(0, 1) = std::sqrt(static_cast<exact>(half * (few / 2)));
+    CHECK(worst_error<float>(board, s) <= 40);
+    CHECK(worst_error<double>(board, s) <= 40);
+  }
+}
+
 TEST_CASE("the implicit QR method takes bidiagonal matrices with zeros anywhere") {
   constexpr std::int64_t k = 5;
   for (unsigned zeros = 0; zeros < 1U << (2 * k - 1); ++zeros) {
@@ -256,6 +270,22 @@ TEST_CASE("columns and rows of very different sizes keep the digits of small sin
   const matrix<exact> rows = transposed(columns_scaled(orthonormal(n, n), slowly));
   check(rows, slowly, 30);
   check(transposed(rows), slowly, 30);
+}
+
+TEST_CASE("columns down to the precision's size: the vectors of small singular values are orthonormal too") {
+  const auto check = []<class T>(std::int64_t m, std::int64_t n, T ratio) {
+    matrix<exact> s{1, n};
+    for (std::int64_t i = 0; i < n; ++i) s(0, i) = std::pow(static_cast<exact>(ratio), static_cast<exact>(i));
+    const matrix<T> a = rounded<T>(columns_scaled(random(m, n), s));
+    const auto tall = decomposed(a), wide = decomposed(transposed(a));
+    CHECK(from_orthonormal(tall.u) <= 60);
+    CHECK(from_orthonormal(transposed(tall.vt)) <= 60);
+    CHECK(from_orthonormal(wide.u) <= 60);
+    CHECK(from_orthonormal(transposed(wide.vt)) <= 60);
+  };
+  check(26, 18, .3F);
+  check(14, 14, .3F);
+  check(40, 32, .3);
 }
 
 TEST_CASE("a matrix is even where its rows and columns have numbers of about one size") {

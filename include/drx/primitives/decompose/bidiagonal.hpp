@@ -142,7 +142,7 @@ bool svd_of_tall(std::int64_t m, std::int64_t k, T* u, T* s, T* vt, T* scratch) 
     for (std::int64_t j = 0; j < k; ++j) x[i * k + j] = y[i * k + j] = i == j;
   if (!implicit_qr(k, s, e, x, y)) return false;
   for (std::int64_t i = 0; i < k; ++i) {
-    if (!(s[i] < 0)) continue;
+    if (!std::signbit(s[i])) continue;  // zeros have no sign either
     s[i] = -s[i];
     for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = -y[i * k + j];
   }

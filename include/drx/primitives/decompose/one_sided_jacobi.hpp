@@ -57,8 +57,9 @@ void svd_by_jacobi(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt
       for (std::int64_t q = p + 1; q < k; ++q) {
         T *const row = x + p * length, *const other = x + q * length;
         const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
-        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
-          continue;
+        const T size = std::sqrt(of_p), other_size = std::sqrt(of_q);
+        const bool counts = std::abs(both) > nothing * nothing || (size > nothing && other_size > nothing);
+        if (!(std::abs(both) > epsilon * size * other_size && counts)) continue;
         more = true;
         const rotation<T> r(of_p, of_q, both);
         r.turn(row, other, length);

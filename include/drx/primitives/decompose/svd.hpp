@@ -1,4 +1,5 @@
-// drx/primitives/decompose/svd.hpp: singular values, by the faster of two ways that is as exact.
+// drx/primitives/decompose/svd.hpp: singular values: by a bidiagonal matrix where rows and columns are of about one
+// size, else by Jacobi's rotations, which are slower but keep the digits of small singular values.
 #pragma once
 
 #include <drx/primitives/decompose/bidiagonal.hpp>
