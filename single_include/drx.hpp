@@ -19399,7 +19399,7 @@ bool svd_of_tall(std::int64_t m, std::int64_t k, T* u, T* s, T* vt, T* scratch) 
     for (std::int64_t j = 0; j < k; ++j) x[i * k + j] = y[i * k + j] = i == j;
   if (!implicit_qr(k, s, e, x, y)) return false;
   for (std::int64_t i = 0; i < k; ++i) {
-    if (!(s[i] < 0)) continue;
+    if (!std::signbit(s[i])) continue;
     s[i] = -s[i];
     for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = -y[i * k + j];
   }
@@ -19470,8 +19470,9 @@ void svd_by_jacobi(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt
       for (std::int64_t q = p + 1; q < k; ++q) {
         T *const row = x + p * length, *const other = x + q * length;
         const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
-        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
-          continue;
+        const T size = std::sqrt(of_p), other_size = std::sqrt(of_q);
+        const bool counts = std::abs(both) > nothing * nothing || (size > nothing && other_size > nothing);
+        if (!(std::abs(both) > epsilon * size * other_size && counts)) continue;
         more = true;
         const rotation<T> r(of_p, of_q, both);
         r.turn(row, other, length);

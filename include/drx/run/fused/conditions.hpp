@@ -112,9 +112,8 @@ struct fused_conditions {
     constexpr int lanes = pack_width<std::conditional_t<width == 8, double, float>>;
     const auto read = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
       if constexpr (is_first<Q>())
-        convert<N, lanes>(
-            reinterpret_cast<const unsigned char*>(detail::get<Loop::pointers.of[Q]>(pointers)) + first,
-            copy[all.of_operand[Q]]);
+        convert<N, lanes>(reinterpret_cast<const unsigned char*>(detail::get<Loop::pointers.of[Q]>(pointers)) + first,
+                          copy[all.of_operand[Q]]);
     };
     unroll<3 * Loop::count>(read);
     run(pointers_type<N>{{pointers}, copy, first});

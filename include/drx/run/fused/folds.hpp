@@ -214,7 +214,8 @@ struct fused_folds {
   /// Folds columns from `col` on: Count packs, of whose last one Lanes are columns. With Numbers, as if there were no
   /// NaN; returns whether that is so.
   template <int Count, int Lanes, bool Numbers, int... J>
-  DRX_HOST_INLINE static bool fold_columns(const line& at, std::int64_t col, std::integer_sequence<int, J...> all_folds) {
+  DRX_HOST_INLINE static bool fold_columns(const line& at, std::int64_t col,
+                                           std::integer_sequence<int, J...> all_folds) {
     constexpr int width = pack_width<T>, whole = Lanes == width ? Count : Count - 1;  // packs
     constexpr std::make_integer_sequence<int, Loop::count> entries{};
     totals all[Count];

@@ -37,9 +37,9 @@ struct halves {  // by entry
   half of[Count] = {};
 };
 
-/// By operand, three to an entry: the first one that reads the same numbers in memory, whose pointer serves all of them,
-/// and whether it is that one itself. Compilers then see that they are the same: a sine and a cosine of one number
-/// reduce it once.
+/// By operand, three to an entry: the first one that reads the same numbers in memory, whose pointer serves all of
+/// them, and whether it is that one itself. Compilers then see that they are the same: a sine and a cosine of one
+/// number reduce it once.
 template <int Count>
 struct operand_pointers {
   int of[Count] = {};

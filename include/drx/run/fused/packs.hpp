@@ -101,8 +101,7 @@ struct fused_packs {
       if constexpr (Loop::arity(M) == 1)
         registers[M] = detail::computed_packs<operation_of(M), T>(x, x);
       else
-        registers[M] =
-            detail::computed_packs<operation_of(M), T>(x, load_pack<T, M, 1>(registers, pointers, row, col));
+        registers[M] = detail::computed_packs<operation_of(M), T>(x, load_pack<T, M, 1>(registers, pointers, row, col));
     }
   }
   template <int M, class T>
