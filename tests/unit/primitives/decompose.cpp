@@ -176,6 +176,17 @@ TEST_CASE("Q is orthonormal and Q R is the matrix, in blocks of reflections and 
   }
 }
 
+TEST_CASE("Q of numbers too small for all digits is orthonormal") {
+  for (const auto& size : {std::pair{4, 2}, {9, 8}, {15, 9}, {15, 15}, {33, 31}}) {
+    CAPTURE(size.first);
+    matrix<float> a{size.first, size.second}, q = a, r{a.columns, a.columns};
+    for (float& x : a.elements) x = std::ldexp(static_cast<float>(random_bits() % 7) - 3, -148);
+    std::vector<float> scratch(static_cast<std::size_t>(drx::decompose::qr_scratch(a.rows, a.columns)));
+    drx::decompose::qr(a.rows, a.columns, a.data(), q.data(), r.data(), scratch.data());
+    CHECK(from_orthonormal(q) < 30);
+  }
+}
+
 TEST_CASE("blocks of reflections give what reflections one by one give") {
   for (const auto& [m, n] : {std::pair{16, 4}, {20, 7}, {40, 17}, {97, 40}}) {
     const matrix<double> a = rounded<double>(random(m, n));

@@ -30,10 +30,10 @@ void qr_one_by_one(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* sc
     const T alpha = q[k * n + k], scale = std::max(below, std::abs(alpha));
     T squares = 0;
     for (std::int64_t i = k; i < m; ++i) squares += (q[i * n + k] / scale) * (q[i * n + k] / scale);
-    const T beta = (alpha < 0 ? scale : -scale) * std::sqrt(squares);
-    tau[k] = (beta - alpha) / beta;
-    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] /= alpha - beta;
-    q[k * n + k] = beta;
+    const T first = alpha / scale, end = alpha < 0 ? std::sqrt(squares) : -std::sqrt(squares);  // (not subnormal)
+    tau[k] = (end - first) / end;
+    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] = q[i * n + k] / scale / (first - end);
+    q[k * n + k] = end * scale;
     reflect(k);
   }
   for (std::int64_t i = 0; i < n; ++i)
