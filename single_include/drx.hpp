@@ -18509,8 +18509,7 @@ namespace drx::decompose {
 
 template <class T>
 void qr_one_by_one(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
-  T *const tau = scratch, *const sums =
-                              scratch + n;
+  T *const tau = scratch, *const sums = scratch + n;
   auto reflect = [&](std::int64_t k) {
     for (std::int64_t j = k + 1; j < n; ++j) sums[j] = q[k * n + j];
     for (std::int64_t i = k + 1; i < m; ++i)
@@ -19451,9 +19450,7 @@ template <class T>
 void svd_by_jacobi(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
   const bool tall = m >= n;
   const std::int64_t k = tall ? n : m, length = tall ? m : n;
-  T *const x = scratch, *const y =
-                            scratch +
-                            k * length;
+  T *const x = scratch, *const y = scratch + k * length;
   const T scale = scale_of(a, m * n);
   for (std::int64_t i = 0; i < k; ++i) {
     for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;

@@ -1,6 +1,6 @@
 // drx/device/fused.hpp: fused loops by a team: an element to each lane, in turns; after a matrix product, an element of
-// the product; with sums over rows, a column to each lane.
-// Tested by tests/unit/device/arrays.cpp.
+// the product; with sums over rows, a column to each lane, and with folds over an axis, a place around it.
+// Tested by tests/unit/device/arrays.cpp and tests/unit/device/folds_of_loops.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

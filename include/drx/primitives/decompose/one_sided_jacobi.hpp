@@ -38,9 +38,8 @@ template <class T>
 void svd_by_jacobi(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
   const bool tall = m >= n;
   const std::int64_t k = tall ? n : m, length = tall ? m : n;
-  T *const x = scratch, *const y =
-                            scratch +
-                            k * length;  // rows of x: columns of A, or rows where it is wide; y x is what they were
+  // Rows of x: columns of A, or rows where it is wide; y x is what they were.
+  T *const x = scratch, *const y = scratch + k * length;
   const T scale = scale_of(a, m * n);
   for (std::int64_t i = 0; i < k; ++i) {
     for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;

@@ -8,9 +8,9 @@ namespace drx::decompose {
 /// Q and R by one reflection after the other. scratch: 2 n elements.
 template <class T>
 void qr_one_by_one(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
-  T *const tau = scratch, *const sums =
-                              scratch + n;  // a reflection is I - tau v v^T, v = (1, column k below the diagonal)
-  auto reflect = [&](std::int64_t k) {      // of the columns behind k
+  // A reflection is I - tau v v^T, v = (1, column k below the diagonal).
+  T *const tau = scratch, *const sums = scratch + n;
+  auto reflect = [&](std::int64_t k) {  // of the columns behind k
     for (std::int64_t j = k + 1; j < n; ++j) sums[j] = q[k * n + j];
     for (std::int64_t i = k + 1; i < m; ++i)
       for (std::int64_t j = k + 1; j < n; ++j) sums[j] += q[i * n + k] * q[i * n + j];

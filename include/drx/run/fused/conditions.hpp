@@ -53,8 +53,7 @@ struct fused_conditions {
       if (s.kind != detail::source_kind::memory || !is_boolean(s.value)) continue;
       if (!is_boolean(C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i))) continue;
       if (!s.rearranged && !Loop::written_out(s) && Loop::is_one_in_row(s.from)) continue;
-      const int first = Loop::pointers.of[q];
-      c.of_operand[q] = first < q && c.of_operand[first] >= 0 ? c.of_operand[first] : c.count++;
+      c.of_operand[q] = Loop::pointers.own[q] ? c.count++ : c.of_operand[Loop::pointers.of[q]];
     }
     for (int m = 0; m < Loop::count; ++m)
       c.of_result[m] = C::plan.stored[Loop::result(m)] && is_boolean(Loop::result(m)) ? c.count++ : -1;
@@ -111,8 +110,8 @@ struct fused_conditions {
     alignas(64) wide copy[all.count][N];
     constexpr int lanes = pack_width<std::conditional_t<width == 8, double, float>>;
     const auto read = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
-      if constexpr (is_first<Q>())
-        convert<N, lanes>(reinterpret_cast<const unsigned char*>(detail::get<Loop::pointers.of[Q]>(pointers)) + first,
+      if constexpr (all.of_operand[Q] >= 0 && Loop::pointers.own[Q])
+        convert<N, lanes>(reinterpret_cast<const unsigned char*>(detail::get<Q>(pointers)) + first,
                           copy[all.of_operand[Q]]);
     };
     unroll<3 * Loop::count>(read);
@@ -122,13 +121,6 @@ struct fused_conditions {
         convert<N, lanes>(copy[all.of_result[K]], reinterpret_cast<unsigned char*>(out[K]) + r * Loop::columns + first);
     };
     (save(std::integral_constant<int, M>{}), ...);
-  }
-  /// Whether operand Q is the first that is read from its copy.
-  template <int Q>
-  static constexpr bool is_first() {
-    for (int k = 0; k < Q; ++k)
-      if (all.of_operand[k] == all.of_operand[Q]) return false;
-    return all.of_operand[Q] >= 0;
   }
 };
 

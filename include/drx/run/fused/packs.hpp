@@ -1,4 +1,5 @@
-// drx/run/fused/packs.hpp: a fused loop of plain arithmetic, and tanh, in packs, which products and sums over rows use.
+// drx/run/fused/packs.hpp: a fused loop of plain arithmetic, and tanh, in packs, which products, sums over rows and
+// folds use.
 // Tested by tests/unit/run/products.cpp.
 #pragma once
 
