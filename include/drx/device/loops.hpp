@@ -52,10 +52,14 @@ struct team_kernel<C, E, &prim::scan> {
           continue;
         }
       }
+      unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
+        if constexpr (host::lies_in_stack(K)) f.slots[slot_of<C, out>] = address<C, to>(f) + at * bytes_of<C, out>;
+      });
       device::run_region<C, body>(team, f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
-        device::copy_value<C, C::output(body, carries + K), C::result(E, carries + K), run::row_of::target>(team, f,
-                                                                                                            at);
+        constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
+        if constexpr (!host::lies_in_stack(K)) device::copy_value<C, out, to, run::row_of::target>(team, f, at);
       });
       team.barrier();  // (a stacked row may be copied from a carry)
       carry_over(team, f);

@@ -39,6 +39,8 @@ struct frame_memory {
 constexpr vec<int> last_uses(const plan_in_progress& w, int r);
 constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around);
 constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space where, int around);
+constexpr vec<bool> written_to_stacks(const plan_in_progress& w, const frozen_entry& x, const frozen_region& body);
+constexpr bool made_in(const plan_in_progress& w, const frozen_region& region, int v);
 constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result);
 constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, frame_memory place);
@@ -126,28 +128,44 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
   return frame;
 }
 
-/// By value: whether it is a large result of one member that a stage collects, and is computed where the stage's result
-/// has it. (Not if that is a result of the program, which may lie where the program's arguments are.)
+/// By value: whether it is computed where a result of the entry around region r has it: a row of a loop's stack, or a
+/// large result of one member that a stage collects. (Not if that is a result of the program, which may lie where the
+/// program's arguments are.)
 constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space where, int around) {
   vec<bool> in_place(w.values + 1, false);
-  if (around < 0 || where != space::thread) return in_place;
+  if (around < 0) return in_place;
   const auto& x = w.t.entries[around];
-  if (x.prim != &prim::stage || r != x.first_region) return in_place;
-  const prim::rules::stage::view stage(w.t.attributes(x));
   const frozen_region& body = w.t.regions[r];
+  if (x.prim == &prim::scan) return written_to_stacks(w, x, body);
+  if (x.prim != &prim::stage || r != x.first_region || where != space::thread) return in_place;
+  const prim::rules::stage::view stage(w.t.attributes(x));
   const auto is_result = [&](const frozen_region& of, int v) {
     int n = 0;
     for (int i = 0; i < of.outputs.count; ++i) n += w.root(w.id(of.outputs, i)) == v;
     return n;
   };
   for (int i = 0; i < stage.results; ++i) {
-    const int v = w.root(w.id(body.outputs, i)), made = w.p.definition[v];
+    const int v = w.root(w.id(body.outputs, i));
     in_place[v] = stage.fold_of(i) == fold::collect && w.t.values[v].depth == 0 &&
-                  w.bytes(v) >= machine::large_output && made >= body.first_entry &&
-                  made < body.first_entry + body.entries && is_result(body, v) == 1 &&
+                  w.bytes(v) >= machine::large_output && made_in(w, body, v) && is_result(body, v) == 1 &&
                   is_result(w.t.regions[0], w.root(w.id(x.results, i))) == 0;
   }
   return in_place;
+}
+/// The values that the body of loop x makes and stacks, carried or not. (A placed value has other members' rows between
+/// its own.)
+constexpr vec<bool> written_to_stacks(const plan_in_progress& w, const frozen_entry& x, const frozen_region& body) {
+  vec<bool> in_stack(w.values + 1, false);
+  for (int i = carries_of(w, x); i < body.outputs.count; ++i) {
+    const int v = w.root(w.id(body.outputs, i));
+    in_stack[v] = w.t.values[v].depth == 0 && made_in(w, body, v);
+  }
+  return in_stack;
+}
+/// Whether an entry of this region makes v; entries of regions in it do not count.
+constexpr bool made_in(const plan_in_progress& w, const frozen_region& region, int v) {
+  const int made = w.p.definition[v];
+  return made >= region.first_entry && made < region.first_entry + region.entries;
 }
 
 /// The bytes in which a step computes, beside its operands and results.
@@ -187,7 +205,7 @@ constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where,
     const bool to_threads = x.prim == &prim::stage && where == space::server;
     const space inner_space = to_threads ? space::thread : where;
     connect_inputs(w, x, k, inner);
-    const std::int64_t size = plan_region(w, r, inner_space, to_threads ? e : -1);
+    const std::int64_t size = plan_region(w, r, inner_space, to_threads || x.prim == &prim::scan ? e : -1);
     if (x.prim == &prim::scan) {
       carry_in_place(w, x, inner);
       std::int64_t copies = 0;
@@ -215,9 +233,7 @@ constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, in
     size = own > size ? own : size;
     for (int i = 0; i < branch.outputs.count; ++i) {
       const int out = w.root(w.id(branch.outputs, i));
-      const bool made_here =
-          w.p.definition[out] >= branch.first_entry && w.p.definition[out] < branch.first_entry + branch.entries;
-      if (made_here && w.t.values[out].depth == 0) w.p.root[out] = w.id(x.results, i);
+      if (made_in(w, branch, out) && w.t.values[out].depth == 0) w.p.root[out] = w.id(x.results, i);
     }
   }
   const std::int64_t offset = place(size, s);
@@ -280,7 +296,7 @@ constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const 
     const int in = w.id(inner.inputs, 1 + constants + k), out = w.root(w.id(inner.outputs, k)),
               memory = w.id(x.results, k);
     const int loop = w.p.loop_of[out];
-    if (w.p.definition[out] < inner.first_entry || w.p.definition[out] >= inner.first_entry + inner.entries) continue;
+    if (!made_in(w, inner, out)) continue;
     int uses = 0;  // the output leaves the loop only once
     for (int i = 0; i < inner.outputs.count; ++i)
       uses += w.touched(w.id(inner.outputs, i)) == out || w.touched(w.id(inner.outputs, i)) == w.root(in);

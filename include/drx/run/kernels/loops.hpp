@@ -41,6 +41,17 @@ struct kernel<C, E, &prim::scan> {
     return from != to;
   }
 
+  /// Whether the body computes output K of the ys in its row of the stack: then its slot points there. (Where two stacks
+  /// have one output, it is computed in the first one's row.)
+  static constexpr bool lies_in_stack(int k) {
+    const int v = C::root(C::output(body, carries + k)), made = C::definition(v);
+    const auto& region = C::tape.regions[body];
+    for (int i = 0; i < k; ++i)
+      if (C::root(C::output(body, carries + i)) == v) return false;
+    return C::values[v].depth == 0 && made >= region.first_entry && made < region.first_entry + region.entries &&
+           C::plan.where[v].space == plan::space::slot;
+  }
+
   static void run(frame& f) {
     unroll<x.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
     std::byte* first[carries + 1] = {};  // where the carries are to be in the end
@@ -89,9 +100,14 @@ struct kernel<C, E, &prim::scan> {
           continue;
         }
       }
+      unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
+        if constexpr (lies_in_stack(K)) f.slots[slot_of<C, out>] = address<C, to>(f) + at * C::bytes(out);
+      });
       run_region<C, body>(f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
-        copy_value<C, C::output(body, carries + K), C::result(E, carries + K), row_of::target>(f, at);
+        constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
+        if constexpr (!lies_in_stack(K)) copy_value<C, out, to, row_of::target>(f, at);
       });
       carry_over(f);
     }
