@@ -3,6 +3,7 @@
 #include <drx/run/check/interpreter.hpp>
 
 #include "harness/derivatives.hpp"
+#include "harness/run.hpp"
 
 #include <drx/plan/show.hpp>
 #include <drx/run/call/compiled.hpp>
@@ -112,4 +113,54 @@ TEST_CASE("a pair's product that is masked stays out of the derivative, also whe
 
 TEST_CASE("long sums of pairs stay sums, which keep their digits") {
   CHECK(drx::plan::show<too_long>().find("matmul") == std::string::npos);
+}
+
+namespace {
+using left = drx::array<double, 7, 3, 5>;
+using right = drx::array<double, 7, 4, 5>;
+// The sums over axis Axis of products that a loop stacks; Too: the stack itself is a result too.
+template <int Axis, bool Too = false>
+constexpr auto of_stack = [](auto x, auto y) {
+  auto step = [](auto c, auto z) {
+    auto [a, b] = z;
+    return std::pair{c + drx::sum(a * a), drx::expand_dims<1>(a) * drx::expand_dims<0>(b * c)};
+  };
+  auto [last, products] = drx::scan(step, drx::zeros<drx::scalar<double>>(), std::tuple{x, y});
+  if constexpr (Too)
+    return std::tuple{last, drx::sum<Axis>(products), products};
+  else
+    return std::tuple{last, drx::sum<Axis>(products)};
+};
+template <int Axis, bool Too = false>
+using program_of_stack = drx::program<of_stack<Axis, Too>, left, right>;
+
+// A network whose layers are a loop's steps, for members; the derivatives by its weights are sums of stacks.
+constexpr auto loss = [](auto w, auto x) {
+  auto layer = [](auto h, auto v) { return std::pair{drx::tanh(drx::matmul(h, v)) + h, std::tuple{}}; };
+  return drx::sum(drx::square(drx::scan(layer, x, w).first));
+};
+constexpr auto slopes_of_layers = [](auto w, auto data) {
+  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(loss, drx::broadcast<rows>(v), data)); })(
+      w);
+};
+using layers = drx::program<slopes_of_layers, drx::array<double, 6, 4, 4>, drx::placed<drx::array<double, 4>, rows>>;
+}  // namespace
+
+TEST_CASE("what a loop stacks and is added up then is a matrix product in the loop") {
+  const auto plan = drx::plan::show<program_of_stack<3>>();
+  CHECK(plan.find("matmul") != std::string::npos);
+  CHECK(plan.find("f64[7,3,4,5]") == std::string::npos);
+  harness::check_run<program_of_stack<1>>({}, {1});
+  harness::check_run<program_of_stack<2>>({}, {1});
+  harness::check_run<program_of_stack<3>>({}, {1});
+}
+TEST_CASE("a stack stays whole where it is added up over the steps, or read again") {
+  CHECK(drx::plan::show<program_of_stack<0>>().find("f64[7,3,4,5]") != std::string::npos);
+  CHECK(drx::plan::show<program_of_stack<3, true>>().find("matmul") == std::string::npos);
+  harness::check_run<program_of_stack<0>>({}, {1});
+  harness::check_run<program_of_stack<3, true>>({}, {1});
+}
+TEST_CASE("derivatives by the weights of a loop's layers, for members in blocks") {
+  CHECK(drx::plan::show<layers>().find("f64[6,4,4,32]") == std::string::npos);
+  harness::check_run<layers>({}, {0, 3, 40, 300});
 }

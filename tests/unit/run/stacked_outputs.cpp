@@ -37,8 +37,8 @@ constexpr auto nested = [](auto w, auto x) {
     auto [last, rows] = drx::scan(inner, c, x);
     auto chosen = drx::cond(drx::sum(z) > 0, [=] { return c * z; }, [=] { return c; });
     auto written = drx::update_slice(last, drx::reshape<1>(drx::sum(c)), 2);
-    auto turned = drx::fori_loop<3>(std::tuple{c, z},
-                                    [](auto d) { return std::tuple{std::get<1>(d), 0.5 * std::get<0>(d)}; });
+    auto turned =
+        drx::fori_loop<3>(std::tuple{c, z}, [](auto d) { return std::tuple{std::get<1>(d), 0.5 * std::get<0>(d)}; });
     return std::pair{written, std::tuple{written, rows, last, chosen, turned}};
   };
   return drx::scan(step, w, x);
@@ -64,8 +64,8 @@ constexpr auto stopped = [](auto w, auto x) {
   })(w, x);
 };
 constexpr auto all_slopes = [](auto w, auto x) {
-  return std::tuple{slopes<drx::keep_all>(w, x), slopes<drx::keep_carries>(w, x), slopes<drx::checkpoint_every<3>>(w, x),
-                    slopes<drx::recompute_all>(w, x), stopped(w, x)};
+  return std::tuple{slopes<drx::keep_all>(w, x), slopes<drx::keep_carries>(w, x),
+                    slopes<drx::checkpoint_every<3>>(w, x), slopes<drx::recompute_all>(w, x), stopped(w, x)};
 };
 
 template <const auto& F>

@@ -41,8 +41,8 @@ struct kernel<C, E, &prim::scan> {
     return from != to;
   }
 
-  /// Whether the body computes output K of the ys in its row of the stack: then its slot points there. (Where two stacks
-  /// have one output, it is computed in the first one's row.)
+  /// Whether the body computes output K of the ys in its row of the stack: then its slot points there. (Where two
+  /// stacks have one output, it is computed in the first one's row.)
   static constexpr bool lies_in_stack(int k) {
     const int v = C::root(C::output(body, carries + k)), made = C::definition(v);
     const auto& region = C::tape.regions[body];
