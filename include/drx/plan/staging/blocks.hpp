@@ -224,7 +224,7 @@ constexpr bool suits_lanes(const tape& body, int placed) {
   if (moves_long_rows(body, own)) return false;
   bool short_rows = false, suited = false;
   for (const entry& e : body.entries) {
-    const bool stacked = is_stacked_product(body, e, depends);
+    const bool stacked = is_stacked_product(body, e, depends) && !is_of_small_matrices(body, e);
     if (stacked && !prim::rules::matmul::is_of_vectors(body, e) &&
         body.values[e.operands[1]].shape.size() > machine::small_matrix)
       return false;
