@@ -10,8 +10,8 @@
 namespace drx {
 
 namespace prim::rules {
-/// z[..., i, j, l] = sum over k of x[..., i, k, l] y[..., k, j, l]: products of matrices in each lane l, over any leading
-/// batch axes. An operand that is not in lanes is the same in all.
+/// z[..., i, j, l] = sum over k of x[..., i, k, l] y[..., k, j, l]: products of matrices in each lane l, over any
+/// leading batch axes. An operand that is not in lanes is the same in all.
 struct lane_matmul {
   struct view
       : matmul::view {  // ints: {first is transposed, second is transposed, first is in lanes, second is in lanes}

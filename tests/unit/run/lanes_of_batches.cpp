@@ -40,15 +40,14 @@ constexpr auto own = [](auto w, auto x) {
 // Products over short axes, and over two at once, of numbers some of which are 0; their derivatives are infinite there.
 template <std::int64_t N>
 constexpr auto roots = [](auto w, auto x) {
-  auto y = drx::einsum<"bij,bj->bi">(drx::abs(w), drx::relu(x));                         // [6, N]
+  auto y = drx::einsum<"bij,bj->bi">(drx::abs(w), drx::relu(x));  // [6, N]
   auto p = drx::prod<0>(drx::reshape<3, 2, N>(y)), q = drx::prod<0, 1>(drx::reshape<2, 3, N>(y));
   return drx::sum(drx::sqrt(p)) + drx::sum(q);
 };
 
 template <const auto& F>
-constexpr auto mean_of = [](auto w, auto data) {
-  return drx::reduce_mean(drx::map(F, drx::broadcast<sites>(w), data));
-};
+constexpr auto mean_of =
+    [](auto w, auto data) { return drx::reduce_mean(drx::map(F, drx::broadcast<sites>(w), data)); };
 template <const auto& F>
 constexpr auto derived = drx::value_and_grad<0>(mean_of<F>);
 template <const auto& F, class W, class X>
@@ -72,8 +71,7 @@ void check_differences(double low) {
   for (int i = 0; i < w.size; ++i) w.data()[i] = low + 0.8 * static_cast<double>(i * 7 % 11) / 11;
   std::vector<X> x(3);
   for (std::size_t i = 0; i < x.size(); ++i)
-    for (int j = 0; j < X::size; ++j)
-      x[i].data()[j] = low + 0.7 * static_cast<double>((5 * i + 3 * j) % 13) / 13;
+    for (int j = 0; j < X::size; ++j) x[i].data()[j] = low + 0.7 * static_cast<double>((5 * i + 3 * j) % 13) / 13;
   const auto report = drx::check_grads<Value<F, array<double, 6, N, N>, X>>(w, x);
   CHECK_MESSAGE(report.ok(), report.text());
 }
