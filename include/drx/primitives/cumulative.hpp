@@ -55,11 +55,16 @@ struct along_axis {
     (backwards ? high : low)[axis] = 1;
     const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
     if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
+    return with_first(b, rest, axis, backwards, first);
+  }
+  /// x with one more element along the axis, before all others in the given direction.
+  static constexpr int with_first(builder& b, int x, int axis, bool backwards, double first) {
+    const abstract_value from = b.type(x);
     shape one = from.shape;
     one[axis] = 1;
     const int edge = emit::constant(b, from.with_shape(one), first);
-    if (backwards) return emit::concatenate(b, {rest, edge}, axis);
-    return emit::concatenate(b, {edge, rest}, axis);
+    if (backwards) return emit::concatenate(b, {x, edge}, axis);
+    return emit::concatenate(b, {edge, x}, axis);
   }
   /// y = f(y before it or nothing, position) at each element.
   template <class F>

@@ -10,8 +10,8 @@
 namespace drx {
 
 namespace prim::rules {
-/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a product of matrices in each lane l. An operand that is not in
-/// lanes is the same in all.
+/// z[..., i, j, l] = sum over k of x[..., i, k, l] y[..., k, j, l]: products of matrices in each lane l, over any
+/// leading batch axes. An operand that is not in lanes is the same in all.
 struct lane_matmul {
   struct view
       : matmul::view {  // ints: {first is transposed, second is transposed, first is in lanes, second is in lanes}
@@ -26,12 +26,21 @@ struct lane_matmul {
     }
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    const auto [tx, ty] = matmul::view(t.attrs);
-    const bool lx = view(t.attrs).first_in_lanes, ly = view(t.attrs).second_in_lanes;
-    const shape x = t.operands[0].shape, y = t.operands[1].shape;
-    typing::require(x.rank == 2 + lx && y.rank == 2 + ly && (lx || ly), "lane_matmul: ranks");
-    typing::require(x[tx ? 0 : 1] == y[ty ? 1 : 0] && (!lx || !ly || x[2] == y[2]), "lane_matmul: extents");
-    return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
+    const bool in_lanes[2] = {view(t.attrs).first_in_lanes, view(t.attrs).second_in_lanes};
+    typing::require(in_lanes[0] || in_lanes[1], "lane_matmul: no lanes");
+    vec<abstract_value> operands = t.operands;
+    std::int64_t n = -1;
+    for (int i = 0; i < 2; ++i) {
+      const shape s = operands[i].shape;
+      if (!in_lanes[i]) continue;
+      typing::require(s.rank > 2 && (n < 0 || n == s.last()), "lane_matmul: lanes");
+      n = s.last();
+      operands[i] = operands[i].with_shape(without_axis(s, s.rank - 1));
+    }
+    attributes single;
+    single.ints = matmul::view(t.attrs).make().ints;
+    const abstract_value r = matmul::type({operands, single, t.regions})[0];
+    return {r.with_shape(with_last(r.shape, n))};
   }
   static std::string print(const attributes& a) {
     return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") +

@@ -143,24 +143,34 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     const int p = s.operands[0], q = s.operands[1];
     const shape x = b.shape(p), y = b.shape(q);
     const bool px = s.in_lanes[0], py = s.in_lanes[1];
-    if (x.rank != 2 + px) return {};
     const auto [tx, ty] = view(s.e);
-    const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
+    const int i = x.rank - px - 2, j = y.rank - py - 2;  // the first axes of the matrices, behind those of a batch
+    const std::int64_t rows = x[tx ? i + 1 : i], inner = x[tx ? i : i + 1], columns = y[ty ? j : j + 1];
     if (px && !py && rows == 1) {  // a vector in each lane: columns of one matrix
-      const int product = emit::matmul(b, q, emit::reshape(b, p, make_shape(inner, s.n)), !ty, false);
-      return {emit::reshape(b, product, make_shape(1, columns, s.n))};
+      const int product = emit::matmul(b, q, emit::reshape(b, p, matrices(x, i, {inner, s.n})), !ty, false);
+      return {emit::reshape(b, product, matrices(x, i, {1, columns, s.n}))};
     }
     if (!px && py && (columns == 1 || !ty)) {
-      const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
-      return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
+      const int product = emit::matmul(b, p, emit::reshape(b, q, matrices(x, i, {inner, columns * s.n})), tx, false);
+      return {emit::reshape(b, product, matrices(x, i, {rows, columns, s.n}))};
     }
-    if (inner == 1) return {outer_product_in_lanes(s, rows, columns)};
+    if (inner == 1) return {outer_product_in_lanes(s, x, i, rows, columns)};
     return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
   }
-  static constexpr int outer_product_in_lanes(const lane_site& s, std::int64_t rows, std::int64_t columns) {
-    const shape all = make_shape(rows, columns, s.n);
-    const int left = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(0), make_shape(rows, 1, s.n)), all);
-    const int right = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(1), make_shape(1, columns, s.n)), all);
+  /// The first n axes of a shape, a batch's, and axes behind them.
+  static constexpr shape matrices(const shape& batch, int n, const vec<std::int64_t>& axes) {
+    shape r;
+    for (int i = 0; i < n; ++i) r.push_back(batch[i]);
+    for (auto extent : axes) r.push_back(extent);
+    return r;
+  }
+  static constexpr int outer_product_in_lanes(const lane_site& s, const shape& x, int batch, std::int64_t rows,
+                                              std::int64_t columns) {
+    const auto factor = [&](int operand, std::int64_t m, std::int64_t n) {
+      const int one = emit::reshape(s.b, s.operand(operand), matrices(x, batch, {m, n, s.n}));
+      return emit::broadcast_to(s.b, one, matrices(x, batch, {rows, columns, s.n}));
+    };
+    const int left = factor(0, rows, 1), right = factor(1, 1, columns);
     return elementwise(s.b, *s.e.prim, left, right);
   }
   /// The products of the elements of x and y, as matrix product p has them: plain or guarded.
@@ -231,8 +241,9 @@ struct azmatmul : matmul {
   static constexpr vec<int> lanes(const lane_site& s) {
     const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
     const auto [tx, ty] = view(s.e);
-    if (x.rank != 2 + s.in_lanes[0] || x[tx ? 0 : 1] != 1) return {};
-    return {outer_product_in_lanes(s, x[tx ? 1 : 0], y[ty ? 0 : 1])};
+    const int i = x.rank - s.in_lanes[0] - 2, j = y.rank - s.in_lanes[1] - 2;
+    if (x[tx ? i : i + 1] != 1) return {};
+    return {outer_product_in_lanes(s, x, i, x[tx ? i + 1 : i], y[ty ? j : j + 1])};
   }
   static void evaluate(evaluation& v) { add_products<true>(v); }
 };

@@ -14,23 +14,24 @@ struct prod : over_axes {
   static constexpr auto known = rules::known::products;
   static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
     const shape from = b.shape(x);
-    vec<std::int64_t> order;  // the axes of the product come last, as one
-    for (int i = 0; i < from.rank; ++i)
-      if (axes.find(i) < 0) order.push_back(i);
-    order.append(axes);
-    vec<std::int64_t> inverse(from.rank, 0);
-    for (int i = 0; i < from.rank; ++i) inverse[static_cast<int>(order[i])] = i;
-    const int turned = emit::transpose(b, x, order);
-    const shape wide = b.shape(turned);
-    shape rows = reduced(from, axes);
-    std::int64_t factors = 1;
-    for (auto axis : axes) factors *= from[static_cast<int>(axis)];
-    const int last = rows.rank;
-    rows.push_back(factors);
-    const int row = emit::reshape(b, turned, rows);
-    const int before = along_axis::previous(b, emit::cumprod(b, row, last, false), last, false, 1);
-    const int behind = along_axis::previous(b, emit::cumprod(b, row, last, true), last, true, 1);
-    return emit::transpose(b, emit::reshape(b, emit::times(b, before, behind), wide), inverse);
+    shape merged;  // the axes of the product, which are neighbours, as one
+    const int axis = static_cast<int>(axes[0]);
+    for (int i = 0; i < from.rank; ++i) {
+      if (i > axis && i < axis + axes.size())
+        merged[axis] *= from[i];
+      else
+        merged.push_back(from[i]);
+    }
+    const int factors = emit::reshape(b, x, merged);
+    const int before = up_to_previous(b, factors, axis, false), behind = up_to_previous(b, factors, axis, true);
+    return emit::reshape(b, emit::times(b, before, behind), from);
+  }
+  /// At each element the product of those before it in the given direction.
+  static constexpr int up_to_previous(builder& b, int x, int axis, bool backwards) {
+    const std::int64_t n = b.shape(x)[axis];
+    if (n == 0) return x;
+    const int but_last = emit::part_of_axis(b, x, axis, backwards ? 1 : 0, n - 1);
+    return along_axis::with_first(b, emit::cumprod(b, but_last, axis, backwards), axis, backwards, 1);
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};

@@ -69,6 +69,16 @@ constexpr bool are_of_vectors(const tape& body, const entry& product) {
   }
   return false;
 }
+/// Whether an entry is several products of small matrices, or of them with vectors, side by side: a member alone leaves
+/// vector units idle.
+constexpr bool is_of_small_matrices(const tape& body, const entry& e) {
+  if (!prim::is_matrix_product(e.prim)) return false;
+  for (const int v : {e.operands[0], e.operands[1]}) {
+    const shape s = body.values[v].shape;
+    if (s.rank == 2 || s[s.rank - 1] * s[s.rank - 2] > machine::small_matrix) return false;
+  }
+  return true;
+}
 /// Whether a body has loops or branches.
 constexpr bool has_loops(const tape& body) {
   return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
@@ -87,7 +97,7 @@ constexpr bool can_batch_small(const tape& body, int inputs, bool as_rows, bool 
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      if (as_rows && x.rank > 2 && are_of_vectors(body, e)) continue;
+      if (as_rows ? x.rank > 2 && are_of_vectors(body, e) : is_of_small_matrices(body, e)) continue;
       const std::int64_t largest = std::max({x.size(), y.size(), body.values[e.results[0]].shape.size()});
       if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
                            (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix) ||
@@ -214,11 +224,11 @@ constexpr bool suits_lanes(const tape& body, int placed) {
   if (moves_long_rows(body, own)) return false;
   bool short_rows = false, suited = false;
   for (const entry& e : body.entries) {
-    const bool stacked = is_stacked_product(body, e, depends);
+    const bool stacked = is_stacked_product(body, e, depends) && !is_of_small_matrices(body, e);
     if (stacked && !prim::rules::matmul::is_of_vectors(body, e) &&
         body.values[e.operands[1]].shape.size() > machine::small_matrix)
       return false;
-    suited = suited || cost_of(body, e).suits_lanes;
+    suited = suited || cost_of(body, e).suits_lanes || is_of_small_matrices(body, e);
     short_rows = short_rows || folds_short_rows(body, e);
   }
   if (suited) return true;

@@ -51,38 +51,90 @@ class lane_writer {
     const shape s = b.shape(x);
     return emit::broadcast_to(b, emit::reshape(b, x, with_last(s, 1)), with_last(s, n));
   }
-  /// The sum of x over the lanes. For a product of factors that each lack one of x's two axes, it is a matrix product.
+  /// The sum of x over the lanes. Products of factors that each lack one of the last two axes before the lanes are
+  /// matrix products, and of those that were added up, or padded, each is one.
   constexpr int sum(int x) {
-    const shape s = b.shape(x);
-    const vec<std::int64_t> last{s.rank - 1};
-    if (s.rank == 3 && s[0] > 1 && s[1] > 1 && is_floating(b.type(x).type)) {
-      vec<int> all, left, right, both, outside;
-      add_factors(all, x);
-      for (int f : all) {
-        const shape from = b.shape(f);
-        if (from.rank != 3) return emit::sum(b, x, last);
-        if (from[2] == 1 && from[0] * from[1] > 1)
-          outside.push_back(f);
-        else if (from[0] > 1 && from[1] > 1)
-          return emit::sum(b, x, last);
-        else
-          (from[0] > 1 ? left : from[1] > 1 ? right : both).push_back(f);
+    if (is_of_products(x)) {
+      const entry e = *b.definition(x);
+      if (e.prim == &prim::pad) {
+        const prim::rules::pad::view zeros(e);
+        const int rank = zeros.rank() - 1;
+        return emit::pad(b, sum(e.operands[0]), zeros.lows.part(0, rank), zeros.highs.part(0, rank),
+                         zeros.interiors.part(0, rank));
       }
-      if (!left.empty() && !right.empty()) {
-        (s[0] < s[1] ? left : right).append(both);
-        const int column = product(left, make_shape(s[0], 1, n)), row = product(right, make_shape(1, s[1], n));
-        int r = emit::matmul(b, column, row, false, true);
-        for (int f : outside)
-          r = emit::mul(b, r,
-                        emit::broadcast_to(b, emit::reshape(b, f, make_shape(b.shape(f)[0], b.shape(f)[1])),
-                                           make_shape(s[0], s[1])));
-        return r;
+      if (e.prim == &prim::add) {
+        const int first = sum(e.operands[0]), second = sum(e.operands[1]);
+        return emit::add(b, first, second);
       }
+      return sum_of_product(x);
     }
-    return emit::sum(b, x, last);
+    return emit::sum(b, x, {b.shape(x).rank - 1});
   }
 
  private:
+  /// The factors of a product that is added up over the lanes: those without the last axis before these, those without
+  /// the one before that, and those without lanes.
+  struct product_factors {
+    vec<int> left, right, outside;
+    bool guarded = false;
+  };
+  /// Those of x; none on the left or none on the right if its sum is no matrix product.
+  constexpr product_factors factors_of(int x) {
+    const shape s = b.shape(x);
+    const int i = s.rank - 3, j = s.rank - 2, lanes = s.rank - 1;
+    if (i < 0 || s[i] == 1 || s[j] == 1 || !is_floating(b.type(x).type)) return {};
+    product_factors r;
+    vec<int> all, both;
+    const entry* e = b.definition(x);
+    if (e && e->prim == &prim::azmul) {  // a zero wins over one factor, not over several
+      r.guarded = true;
+      for (int o : e->operands) all.push_back(before_broadcast(o));
+    } else {
+      add_factors(all, x);
+    }
+    for (int f : all) {
+      const shape from = b.shape(f);
+      if (from.rank != s.rank) return {};
+      if (from[lanes] == 1 && from.size() > 1)
+        r.outside.push_back(f);
+      else if (from[i] > 1 && from[j] > 1)
+        return {};
+      else
+        (from[i] > 1 ? r.left : from[j] > 1 ? r.right : both).push_back(f);
+    }
+    if (r.guarded && !r.outside.empty()) return {};
+    if (!r.left.empty() && !r.right.empty()) (s[i] < s[j] ? r.left : r.right).append(both);
+    return r;
+  }
+  constexpr bool is_product(int x) {
+    const product_factors f = factors_of(x);
+    return !f.left.empty() && !f.right.empty();
+  }
+  /// Whether x is a product whose sum is a matrix product, or sums of such ones and zeros.
+  constexpr bool is_of_products(int x) {
+    const entry* e = b.definition(x);
+    if (!e) return false;
+    if (e->prim == &prim::add) {
+      const int first = e->operands[0], second = e->operands[1];
+      return is_of_products(first) && is_of_products(second);
+    }
+    if (e->prim == &prim::pad)
+      return !prim::rules::pad::view(*e).pads(b.shape(x).rank - 1) && is_of_products(e->operands[0]);
+    return is_product(x);
+  }
+  constexpr int sum_of_product(int x) {
+    const product_factors f = factors_of(x);
+    const shape s = b.shape(x), matrices = without_axis(s, s.rank - 1);
+    const int column = product(f.left, s, s.rank - 2), row = product(f.right, s, s.rank - 3);
+    int r = prim::rules::matmul::written(b, f.guarded ? prim::azmatmul : prim::matmul, column, row, false, true);
+    for (int i : f.outside)
+      r = emit::mul(b, r, emit::broadcast_to(b, emit::reshape(b, i, without_axis(b.shape(i), s.rank - 1)), matrices));
+    return r;
+  }
+  constexpr int before_broadcast(int x) const {
+    const entry* e = b.definition(x);
+    return e && e->prim == &prim::broadcast_to ? e->operands[0] : x;
+  }
   /// x as a product: the factors of its multiplications, before broadcasts. There is a limit, since each square doubles
   /// their number.
   constexpr void add_factors(vec<int>& to, int x) {
@@ -92,17 +144,19 @@ class lane_writer {
       add_factors(to, e->operands[0]);
       add_factors(to, e->operands[1]);
     } else {
-      to.push_back(e && e->prim == &prim::broadcast_to ? e->operands[0] : x);
+      to.push_back(before_broadcast(x));
     }
   }
-  /// The product of factors that are broadcast to [A, 1, n] or [1, B, n], as a matrix.
-  constexpr int product(const vec<int>& f, const shape& s) {
+  /// The product of factors that have all of the axes of s but this one, without it.
+  constexpr int product(const vec<int>& f, const shape& s, int axis) {
+    shape all = s;
+    all[axis] = 1;
     int r = -1;
     for (int i : f) {
-      const int x = emit::broadcast_to(b, i, s);
+      const int x = emit::broadcast_to(b, i, all);
       r = r < 0 ? x : emit::mul(b, r, x);
     }
-    return emit::reshape(b, r, make_shape(s[0] * s[1], n));
+    return emit::reshape(b, r, without_axis(s, axis));
   }
   /// An entry of whose operands some are in lanes; `out` says which results are.
   constexpr vec<int> written(const entry& e, vec<int> o, const vec<bool>& on, vec<bool>& out) {

@@ -158,12 +158,19 @@ struct kernel<C, E, &prim::lane_matmul> {
     constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
     constexpr shape to = C::values[z].shape, from = C::values[x].shape;
     constexpr prim::rules::lane_matmul::view product_of(C::attributes(E));
+    constexpr int batch = to.rank - 3;
+    constexpr std::int64_t m = to[batch], n = to[batch + 1], lanes = to.last(),
+                           k = from[product_of.transposes_first ? batch : batch + 1];
     using T = element_of<C, z>;
-    using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]),
-                                 static_cast<int>(from[product_of.transposes_first ? 0 : 1]), static_cast<int>(to[2]),
-                                 product_of.transposes_first, product_of.transposes_second, product_of.first_in_lanes,
-                                 product_of.second_in_lanes>;
-    product::run(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, z>(f));
+    using product = lane_product<T, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
+                                 static_cast<int>(lanes), product_of.transposes_first, product_of.transposes_second,
+                                 product_of.first_in_lanes, product_of.second_in_lanes>;
+    constexpr std::int64_t step_x = m * k * (product_of.first_in_lanes ? lanes : 1),
+                           step_y = k * n * (product_of.second_in_lanes ? lanes : 1), step_z = m * n * lanes;
+    constexpr std::int64_t products = step_z == 0 ? 0 : to.size() / step_z;
+    for (std::int64_t i = 0; i < products; ++i)
+      product::run(elements<const T, C, x>(f) + i * step_x, elements<const T, C, y>(f) + i * step_y,
+                   elements<T, C, z>(f) + i * step_z);
   }
 };
 

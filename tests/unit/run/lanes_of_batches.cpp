@@ -1,0 +1,99 @@
+// Members that compute several products of small matrices side by side, in lanes, against the plain interpreter and
+// against central differences.
+#include <drx/drx.hpp>
+#include <drx/run/check/check_grads.hpp>
+
+#include "harness/run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+struct sites : drx::placement<sites> {};
+template <class T, std::int64_t... N>
+using array = drx::array<T, N...>;
+
+// Matrices that are the same for all members times vectors of each, whose results are multiplied in pairs: the
+// derivative by the matrices is added up over members from parts, each with zeros around it.
+template <std::int64_t N>
+constexpr auto tree = [](auto moves, auto leaves) {
+  auto pairs = [](auto m, auto x) {
+    constexpr auto nodes = decltype(x)::shape[0] / 2;
+    return drx::prod<1>(drx::reshape<nodes, 2, N>(drx::einsum<"bij,bj->bi">(m, x)));
+  };
+  auto two = pairs(drx::slice<0, 4>(moves), leaves);
+  auto last = pairs(drx::slice<4, 6>(moves), two);
+  return drx::log(2 + drx::mean(last));
+};
+// Matrices of each member's own, on either side and turned round, beside ones that are the same for all of them.
+template <std::int64_t N>
+constexpr auto own = [](auto w, auto x) {
+  auto first = drx::slice<0, 3>(w), second = drx::slice<3, 6>(w);  // [3, N, N]
+  auto y = drx::matmul(first, x);                                  // [3, N, 4]
+  auto z = drx::einsum<"bij,bik->bjk">(y, y);                      // own by own: [3, 4, 4]
+  auto u = drx::einsum<"bij,bkj->bik">(x, y);                      // [3, N, N]
+  auto v = drx::einsum<"bi,bij->bj">(drx::sum<2>(y), second);      // rows times matrices of all
+  auto t = drx::einsum<"bji,bkj->bik">(x, second);                 // turned round: [3, 4, N]
+  return drx::sum(drx::tanh(z)) + drx::dot(drx::reshape<3 * N>(v), drx::reshape<3 * N>(drx::sum<1>(t))) +
+         drx::sum(drx::sin(drx::matmul(u, second)));
+};
+// Products over short axes, and over two at once, of numbers some of which are 0; their derivatives are infinite there.
+template <std::int64_t N>
+constexpr auto roots = [](auto w, auto x) {
+  auto y = drx::einsum<"bij,bj->bi">(drx::abs(w), drx::relu(x));  // [6, N]
+  auto p = drx::prod<0>(drx::reshape<3, 2, N>(y)), q = drx::prod<0, 1>(drx::reshape<2, 3, N>(y));
+  return drx::sum(drx::sqrt(p)) + drx::sum(q);
+};
+
+template <const auto& F>
+constexpr auto mean_of =
+    [](auto w, auto data) { return drx::reduce_mean(drx::map(F, drx::broadcast<sites>(w), data)); };
+template <const auto& F>
+constexpr auto derived = drx::value_and_grad<0>(mean_of<F>);
+template <const auto& F, class W, class X>
+using Value = drx::program<mean_of<F>, W, drx::placed<X, sites>>;
+template <const auto& F, class W, class X>
+using Derived = drx::program<derived<F>, W, drx::placed<X, sites>>;
+
+template <const auto& F, class W, class X>
+std::string plan_of() {
+  return drx::show(drx::plan::staged_program<Derived<F, W, X>>::tape_constant().thaw());
+}
+/// Compares values and derivatives with the interpreter's for several numbers of members, some of them no whole blocks.
+template <const auto& F, class W, class X>
+void check(double low, std::vector<std::int64_t> members = {0, 5, 256, 300}) {
+  harness::check_run<Derived<F, W, X>>({.low = low, .high = 0.9}, members);
+}
+/// Compares the derivative with central differences.
+template <const auto& F, std::int64_t N, class X>
+void check_differences(double low) {
+  array<double, 6, N, N> w;
+  for (int i = 0; i < w.size; ++i) w.data()[i] = low + 0.8 * static_cast<double>(i * 7 % 11) / 11;
+  std::vector<X> x(3);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (int j = 0; j < X::size; ++j) x[i].data()[j] = low + 0.7 * static_cast<double>((5 * i + 3 * j) % 13) / 13;
+  const auto report = drx::check_grads<Value<F, array<double, 6, N, N>, X>>(w, x);
+  CHECK_MESSAGE(report.ok(), report.text());
+}
+}  // namespace
+
+TEST_CASE("several matrices times vectors in lanes") {
+  check<tree<4>, array<double, 6, 4, 4>, array<double, 4, 4>>(0.1);
+  check<tree<3>, array<float, 6, 3, 3>, array<float, 4, 3>>(0.1, {300});
+  check_differences<tree<4>, 4, array<double, 4, 4>>(0.1);
+  const std::string plan = plan_of<tree<4>, array<double, 6, 4, 4>, array<double, 4, 4>>();
+  CHECK(plan.find("f64[4,4,32] = matmul") != std::string::npos);   // the matrices times a block's vectors
+  CHECK(plan.find("f64[4,4,4] = azmatmul") != std::string::npos);  // their derivative, added up over the block
+  CHECK(plan.find("f64[4,4,4,32]") == std::string::npos);
+}
+TEST_CASE("several products of members' own matrices in lanes") {
+  check<own<5>, array<double, 6, 5, 5>, array<double, 3, 5, 4>>(-0.8, {41, 264});
+  check_differences<own<5>, 5, array<double, 3, 5, 4>>(-0.4);
+  CHECK(plan_of<own<5>, array<double, 6, 5, 5>, array<double, 3, 5, 4>>().find("f64[3,4,4,32] = lane_matmul") !=
+        std::string::npos);
+}
+TEST_CASE("products over short axes in lanes, with infinite derivatives") {
+  check<roots<7>, array<float, 6, 7, 7>, array<float, 6, 7>>(-0.9, {300});
+  check<roots<3>, array<double, 6, 3, 3>, array<double, 6, 3>>(-0.9);
+  check_differences<roots<3>, 3, array<double, 6, 3>>(0.1);
+}
