@@ -17,7 +17,7 @@
 
 namespace drx::plan {
 
-constexpr tape rearranged_in_sums(tape t, std::int64_t least_row);
+constexpr tape rearranged_in_sums(const tape& t, std::int64_t least_row);
 
 /// Rewrites the entries of a tape.
 class rearrangements_in_sums {
@@ -162,16 +162,21 @@ class rearrangements_in_sums {
   vec<int> uses_, definition_, moved_uses_;  // by value; moved_uses_: by slices and rolls
 };
 
-/// t with lighter rearrangements, in its regions too. (A slice of a roll is taken before an entry the second time.)
-constexpr tape rearranged_in_sums(tape t, std::int64_t least_row) {
-  for (int turn = 0; turn < 2; ++turn) {
-    const rearrangements_in_sums pass(t, least_row);
-    t = rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e); });
-  }
-  return t;
+/// Whether t has what such rearrangements begin with.
+constexpr bool has_rearrangements(const tape& t) {
+  return any_entry(
+      t, [](const entry& e) { return e.prim == &prim::pad || e.prim == &prim::slice || e.prim == &prim::roll; });
+}
+/// t with lighter rearrangements, in its regions too.
+constexpr tape rearranged_in_sums(const tape& t, std::int64_t least_row) {
+  if (!has_rearrangements(t)) return t;
+  const rearrangements_in_sums pass(t, least_row);
+  return rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e); });
 }
 constexpr tape with_rearrangements_in_sums(tape t) {
-  return rearranged_in_sums(std::move(t), machine::least_rearranged_row);
+  for (int turn = 0; turn < 2; ++turn)  // (a slice of a roll is taken before an entry the second time)
+    t = rearranged_in_sums(t, machine::least_rearranged_row);
+  return t;
 }
 
 }  // namespace drx::plan

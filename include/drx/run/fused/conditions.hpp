@@ -110,17 +110,16 @@ struct fused_conditions {
     alignas(64) wide copy[all.count][N];
     constexpr int lanes = pack_width<std::conditional_t<width == 8, double, float>>;
     const auto read = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
-      if constexpr (all.of_operand[Q] >= 0 && Loop::pointers.own[Q])
+      if constexpr (all.of_operand[Q] >= 0)
         convert<N, lanes>(reinterpret_cast<const unsigned char*>(detail::get<Q>(pointers)) + first,
                           copy[all.of_operand[Q]]);
     };
-    unroll<3 * Loop::count>(read);
+    meta::for_each(typename Loop::operands{}, read);
     run(pointers_type<N>{{pointers}, copy, first});
     const auto save = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      if constexpr (all.of_result[K] >= 0)
-        convert<N, lanes>(copy[all.of_result[K]], reinterpret_cast<unsigned char*>(out[K]) + r * Loop::columns + first);
+      convert<N, lanes>(copy[all.of_result[K]], reinterpret_cast<unsigned char*>(out[K]) + r * Loop::columns + first);
     };
-    (save(std::integral_constant<int, M>{}), ...);
+    meta::for_each(meta::indices_where<(all.of_result[M] >= 0)...>{}, save);
   }
 };
 

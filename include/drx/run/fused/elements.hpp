@@ -89,11 +89,11 @@ struct fused_elements {
       auto compute = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
         if constexpr (Loop::template when<K> == detail::half::first)
           detail::get<K>(registers) = value<K>(registers, pointers, r, first + i);
-        if constexpr (Loop::template when<K> == detail::half::ended)
+        else
           detail::get<K>(kept).elements[at + i] = prim::row_of<Loop::primitive_of(K)>::begin(
               load<element_of<C, Loop::result(K)>, K, 0>(registers, pointers, r, first + i));
       };
-      (compute(std::integral_constant<int, M>{}), ...);
+      meta::for_each(typename Loop::begun_entries{}, compute);
     }
   }
 
@@ -125,33 +125,26 @@ struct fused_elements {
   struct begun_numbers {
     alignas(64) element_of<C, Loop::result(M)> elements[Loop::template when<M> == detail::half::ended ? N : 1];
   };
-  template <int... M, class Pointers, class Kept>
+  template <class Pointers, class Kept>
   DRX_INLINE static void point_to_begun(Pointers& pointers, const Kept& kept, std::int64_t at) {
-    auto point = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      if constexpr (Loop::template when<K> == detail::half::ended)
-        detail::get<3 * K + Loop::begun>(pointers) = detail::get<K>(kept).elements + at;
-    };
-    (point(std::integral_constant<int, M>{}), ...);
+    meta::for_each(typename Loop::ended_entries{},
+                   [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+                     detail::get<3 * K + Loop::begun>(pointers) = detail::get<K>(kept).elements + at;
+                   });
   }
 
   /// Hides from the compiler that it has read the rows' single numbers before: g++ would hand them from step to step,
   /// since a store might change them, and find no vectors in such a loop.
-  template <int... M, class Pointers>
+  template <class Pointers>
   DRX_INLINE static void read_numbers_anew(Pointers& pointers) {
-    auto forget = [&]<int K, int I>(std::integral_constant<int, K>,
-                                    std::integral_constant<int, I>) __attribute__((always_inline)) {
-      if constexpr (Loop::pointers.own[3 * K + I]) {
-        constexpr detail::source s = Loop::operand(K, I);
-        if constexpr (s.kind == detail::source_kind::memory && !s.rearranged && Loop::is_one_in_row(s.from)) {
-          auto& pointer = detail::get<3 * K + I>(pointers);  // (clang captures nothing that only asm names)
-          asm("" : "+r"(pointer));
-        }
-      }
-    };
-    ((forget(std::integral_constant<int, M>{}, std::integral_constant<int, 0>{}),
-      forget(std::integral_constant<int, M>{}, std::integral_constant<int, 1>{}),
-      forget(std::integral_constant<int, M>{}, std::integral_constant<int, 2>{})),
-     ...);
+    meta::for_each(
+        typename Loop::operands{}, [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
+          constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
+          if constexpr (s.kind == detail::source_kind::memory && !s.rearranged && Loop::is_one_in_row(s.from)) {
+            auto& pointer = detail::get<Q>(pointers);  // (clang captures nothing that only asm names)
+            asm("" : "+r"(pointer));
+          }
+        });
   }
 
   /// Shorter loops are over before two of them would pay.
@@ -198,8 +191,8 @@ struct fused_elements {
       begin_row<N, M...>(pointers, r, first, kept, 0);
       Pointers with_begun = pointers;
       with_begun.first = first;
-      read_numbers_anew<M...>(with_begun);
-      point_to_begun<M...>(with_begun, kept, 0);
+      read_numbers_anew(with_begun);
+      point_to_begun(with_begun, kept, 0);
       run_elements<N, true, M...>(out, with_begun, r, first);
     }
   }
@@ -255,35 +248,32 @@ struct fused_elements {
   DRX_INLINE static void run_ranged(std::byte* const* out, const Pointers& pointers, std::int64_t r,
                                     std::int64_t first) {
     detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
-    auto copy_operand = [&]<int K>(std::integral_constant<int, K>, bool back) {
-      if constexpr (in_place<K>) {
+    auto copy_operands = [&](bool back) {
+      meta::for_each(meta::indices_where<in_place<M>...>{}, [&]<int K>(std::integral_constant<int, K>) {
         auto* at = reinterpret_cast<element_of<C, Loop::result(K)>*>(out[K]) + r * Loop::columns + first;
         auto* copy = detail::get<K>(kept).elements;
         std::memcpy(back ? at : copy, back ? copy : at, sizeof(detail::get<K>(kept).elements));
-      }
+      });
     };
-    (copy_operand(std::integral_constant<int, M>{}, false), ...);
+    copy_operands(false);
     std::uint32_t far4 = 0;
     std::uint64_t far8 = 0;
-    auto note = [&]<int K>(std::integral_constant<int, K>, const registers_type& registers, std::int64_t i) {
-      if constexpr (ranged<K>) {
+    DRX_INDEPENDENT_STEPS
+    for (std::int64_t i = first; i < first + N; ++i) {
+      registers_type registers;
+      ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
+      meta::for_each(meta::indices_where<ranged<M>...>{}, [&]<int K>(std::integral_constant<int, K>) {
         const bool far = out_of_range<K>(registers, pointers, r, i);
         if constexpr (sizeof(element_of<C, Loop::result(K)>) == 4) {
           far4 |= static_cast<std::uint32_t>(far);
         } else {
           far8 |= static_cast<std::uint64_t>(far);
         }
-      }
-    };
-    DRX_INDEPENDENT_STEPS
-    for (std::int64_t i = first; i < first + N; ++i) {
-      registers_type registers;
-      ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
-      (note(std::integral_constant<int, M>{}, registers, i), ...);
+      });
       (store<M>(out[M], pointers, registers, r, i), ...);
     }
     if ((far4 | far8) == 0) return;
-    (copy_operand(std::integral_constant<int, M>{}, true), ...);
+    copy_operands(true);
     for (std::int64_t i = first; i < first + N; ++i) {
       registers_type registers;
       ((detail::get<M>(registers) = value<M, true>(registers, pointers, r, i)), ...);
@@ -316,13 +306,7 @@ struct fused_elements {
                                      std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
     pointers_type pointers{};
     pointers.column = Loop::template column<S>;
-    auto point = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
-      if constexpr (Loop::pointers.own[Q]) {
-        if constexpr (Loop::operand(Q / 3, Q % 3).kind == detail::source_kind::memory)
-          detail::get<Q>(pointers) = operand_row<Q, S>(f, row);
-      }
-    };
-    (point(std::integral_constant<int, K>{}), ...);
+    ((detail::get<K>(pointers) = operand_row<K, S>(f, row)), ...);
     std::byte* const out[] = {
         (C::plan.stored[Loop::result(M)]
              ? Loop::template store_address<M>(f) + Loop::template column<S> * sizeof(element_of<C, Loop::result(M)>)

@@ -217,7 +217,7 @@ struct fused_folds {
   DRX_HOST_INLINE static bool fold_columns(const line& at, std::int64_t col,
                                            std::integer_sequence<int, J...> all_folds) {
     constexpr int width = pack_width<T>, whole = Lanes == width ? Count : Count - 1;  // packs
-    constexpr std::make_integer_sequence<int, Loop::count> entries{};
+    constexpr typename Loop::entries entries{};
     totals all[Count];
     DRX_UNROLL
     for (int p = 0; p < Count; ++p) (start<J>(all[p]), ...);
@@ -260,17 +260,13 @@ struct fused_folds {
                          std::integer_sequence<int, J...>) {
     line at{};
     const auto point = [&]<int K>(std::integral_constant<int, K>) {
-      if constexpr (Loop::pointers.own[K]) {
-        constexpr detail::source s = source_of<K>;
-        if constexpr (s.kind != detail::source_kind::memory) {
-          return;
-        } else if constexpr (s.taken) {
-          constexpr int e = C::definition(s.value), whole = C::operand(e, 0), chosen = C::operand(e, 1);
-          detail::get<K>(at.pointers) = elements<T, C, whole>(f);
-          at.chosen[K] = elements<const element_of<C, chosen>, C, chosen>(f);
-        } else {
-          detail::get<K>(at.pointers) = elements<T, C, s.value>(f);
-        }
+      constexpr detail::source s = source_of<K>;
+      if constexpr (s.taken) {
+        constexpr int e = C::definition(s.value), whole = C::operand(e, 0), chosen = C::operand(e, 1);
+        detail::get<K>(at.pointers) = elements<T, C, whole>(f);
+        at.chosen[K] = elements<const element_of<C, chosen>, C, chosen>(f);
+      } else {
+        detail::get<K>(at.pointers) = elements<T, C, s.value>(f);
       }
     };
     (point(std::integral_constant<int, Q>{}), ...);
@@ -286,16 +282,12 @@ struct fused_folds {
     line at = first;
     const std::int64_t number = row_number(row);
     const auto move = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      if constexpr (Loop::pointers.own[K]) {
-        constexpr detail::source s = source_of<K>;
-        if constexpr (s.kind != detail::source_kind::memory)
-          return;
-        else if constexpr (s.taken)
-          at.chosen[K] =
-              static_cast<const element_of<C, C::operand(C::definition(s.value), 1)>*>(first.chosen[K]) + number;
-        else
-          detail::get<K>(at.pointers) += Loop::template row_start<K>(row);
-      }
+      constexpr detail::source s = source_of<K>;
+      if constexpr (s.taken)
+        at.chosen[K] =
+            static_cast<const element_of<C, C::operand(C::definition(s.value), 1)>*>(first.chosen[K]) + number;
+      else
+        detail::get<K>(at.pointers) += Loop::template row_start<K>(row);
     };
     (move(std::integral_constant<int, Q>{}), ...);
     ((at.out[M] = C::plan.stored[Loop::result(M)] ? first.out[M] + number * Loop::columns : nullptr), ...);
@@ -304,8 +296,8 @@ struct fused_folds {
   }
   /// Number `first` to before `end` of the places around the axis.
   static void run_lines(const frame& f, std::int64_t first, std::int64_t end) {
-    constexpr std::make_integer_sequence<int, Loop::count> entries{};
-    constexpr std::make_integer_sequence<int, 3 * Loop::count> operands{};
+    constexpr typename Loop::entries entries{};
+    constexpr typename Loop::operands operands{};
     constexpr std::make_integer_sequence<int, folds> all{};
     const line start = first_line(f, entries, operands, all);
     detail::row_index row = detail::row_at(first, around, last_axis);

@@ -18,8 +18,8 @@ namespace drx::run {
 template <class C, int Step>
 void run_fused(frame& f) {
   using loop = fused_loop<C, Step>;
-  [[maybe_unused]] constexpr std::make_integer_sequence<int, loop::count> entries{};
-  [[maybe_unused]] constexpr std::make_integer_sequence<int, 3 * loop::count> operands{};
+  [[maybe_unused]] constexpr typename loop::entries entries{};
+  [[maybe_unused]] constexpr typename loop::operands operands{};
   if constexpr (loop::after_product) {
     fused_product<loop>::run(f);
   } else if constexpr (loop::now.has_folds) {

@@ -2,6 +2,7 @@
 // Tested by tests/unit/run/executor.cpp.
 #pragma once
 
+#include <drx/meta/indices.hpp>
 #include <drx/plan/machine.hpp>
 #include <drx/run/data/rearranged_rows.hpp>
 
@@ -301,41 +302,59 @@ struct fused_loop {
   }();
   static constexpr int begun = 2;  // among an entry's three pointers, the one to its first half's result
 
-  // One pointer per operand, three to an entry; those of operands not in memory are null and unused.
-  template <int K>
+  /// Whether operand number q, three to an entry, is read by a pointer of its own.
+  static constexpr bool is_pointed_to(int q) {
+    if (!pointers.own[q]) return false;
+    const detail::source s = operand(q / 3, q % 3);
+    return s.kind == detail::source_kind::memory || s.kind == detail::source_kind::tile || written_out(s);
+  }
+  /// What operand number Q's pointer, or that to its entry's first half, points to.
+  template <int Q>
   static constexpr auto pointer_type() {
-    constexpr int m = K / 3, i = K % 3;
+    constexpr int m = Q / 3, i = Q % 3;
     if constexpr (i == begun && when<m> == detail::half::ended) {
       return static_cast<const element_of<C, result(m)>*>(nullptr);
-    } else if constexpr (i < arity(m)) {
+    } else {
       constexpr detail::source s = operand(m, i);
       if constexpr (s.kind == detail::source_kind::memory) {
         return static_cast<const element_of<C, s.value>*>(nullptr);
       } else if constexpr (s.kind == detail::source_kind::tile) {
         return static_cast<const element_of<C, result(m)>*>(nullptr);
-      } else if constexpr (written_out(s)) {
+      } else {
         constexpr int e = entry(m);
         constexpr int v = C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i);
         return static_cast<const element_of<C, v>*>(nullptr);
-      } else {
-        return static_cast<const char*>(nullptr);
       }
-    } else {
-      return static_cast<const char*>(nullptr);
     }
   }
 
-  template <class, class>
-  struct files;
-  template <int... M, int... K>
-  struct files<std::integer_sequence<int, M...>, std::integer_sequence<int, K...>> {
+  template <class>
+  struct by_entry;
+  template <int... M>
+  struct by_entry<std::integer_sequence<int, M...>> {
     using registers = detail::register_file<std::integer_sequence<int, M...>, element_of<C, result(M)>...>;
-    using pointers = detail::register_file<std::integer_sequence<int, K...>, decltype(pointer_type<K>())...>;
+    using begun = meta::indices_where<when<M> != detail::half::second...>;
+    using ended = meta::indices_where<when<M> == detail::half::ended...>;
   };
-  using files_type = files<std::make_integer_sequence<int, count>, std::make_integer_sequence<int, 3 * count>>;
+  using entries = std::make_integer_sequence<int, count>;
+  /// The entries of the first half, and those among them, long functions, that the second half ends.
+  using begun_entries = typename by_entry<entries>::begun;
+  using ended_entries = typename by_entry<entries>::ended;
+  template <class>
+  struct by_operand;
+  template <int... Q>
+  struct by_operand<std::integer_sequence<int, Q...>> {
+    using pointed_to = meta::indices_where<is_pointed_to(Q)...>;
+    using with_pointers =
+        meta::indices_where<is_pointed_to(Q) || (Q % 3 == begun && when<Q / 3> == detail::half::ended)...>;
+    using pointers = detail::register_file<std::integer_sequence<int, Q...>, decltype(pointer_type<Q>())...>;
+  };
+  using all_operands = by_operand<std::make_integer_sequence<int, 3 * count>>;
+  /// The operands, three to an entry, that are read by pointers of their own.
+  using operands = typename all_operands::pointed_to;
   // Named structs, since the functions of each entry are named after these types.
-  struct registers_type : files_type::registers {};
-  struct pointers_type : files_type::pointers {
+  struct registers_type : by_entry<entries>::registers {};
+  struct pointers_type : by_operand<typename all_operands::with_pointers>::pointers {
     std::int64_t first = 0;   // the first halves are there from this element on
     std::int64_t column = 0;  // of the row, at which its segment begins
   };

@@ -158,7 +158,7 @@ struct fused_packs {
       for (const std::int64_t end = count - count % Count; i < end; i += Count)
         compute_together<Count, T>([&](int k) __attribute__((always_inline)) { return place(i + k); },
                                    [&](int k) __attribute__((always_inline)) { return product(i + k); }, pointers, out,
-                                   std::make_integer_sequence<int, Loop::count>{});
+                                   typename Loop::entries{});
     };
     if constexpr (packs_of_tanh > 1) run(std::integral_constant<int, packs_of_tanh>{});
     run(std::integral_constant<int, 1>{});
@@ -174,10 +174,8 @@ struct fused_packs {
         : out{(C::plan.stored[Loop::result(M)] ? reinterpret_cast<T*>(Loop::template store_address<M>(f))
                                                : nullptr)...} {
       const auto point = [&]<int Q>(std::integral_constant<int, Q>) {
-        if constexpr (Loop::pointers.own[Q]) {
-          constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
-          if constexpr (s.kind == detail::source_kind::memory) detail::get<Q>(pointers) = elements<T, C, s.value>(f);
-        }
+        constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
+        if constexpr (s.kind == detail::source_kind::memory) detail::get<Q>(pointers) = elements<T, C, s.value>(f);
       };
       (point(std::integral_constant<int, K>{}), ...);
     }
@@ -188,8 +186,7 @@ struct fused_packs {
       in_packs && Loop::in_halves && Loop::columns % pack_width<element_of<C, Loop::result(0)>> == 0;
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
-    const operands<T> at(f, std::make_integer_sequence<int, Loop::count>{},
-                         std::make_integer_sequence<int, 3 * Loop::count>{});
+    const operands<T> at(f, typename Loop::entries{}, typename Loop::operands{});
     constexpr std::int64_t packs = Loop::columns / pack_width<T>;
     const auto run_packs = [&](std::int64_t r, std::int64_t begin, std::int64_t end) {
       compute_all<T>(

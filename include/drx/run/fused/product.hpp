@@ -23,8 +23,7 @@ struct fused_product {
   struct pack_epilogue {
     pack_operands<T> operands;
     DRX_HOST_INLINE void operator()(int row, int col, pack<T> value) const {
-      packs::template compute_packs<T>(value, operands.pointers, operands.out, row, col,
-                                       std::make_integer_sequence<int, Loop::count>{});
+      packs::template compute_packs<T>(value, operands.pointers, operands.out, row, col, typename Loop::entries{});
     }
   };
   /// The same for functions whose tables would push the product out of its registers: it runs beside the next tile's
@@ -52,14 +51,11 @@ struct fused_product {
                                          std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
     pointers_type bases{};
     auto base = [&]<int Q>(std::integral_constant<int, Q>) {
-      constexpr int m = Q / 3, i = Q % 3;
-      if constexpr (Loop::pointers.own[Q]) {
-        constexpr detail::source s = Loop::operand(m, i);
-        if constexpr (s.kind == detail::source_kind::memory) {
-          detail::get<Q>(bases) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.last() == 1 ? 0 : col);
-        } else if constexpr (s.kind == detail::source_kind::tile) {
-          detail::get<Q>(bases) = tile;
-        }
+      constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
+      if constexpr (s.kind == detail::source_kind::memory) {
+        detail::get<Q>(bases) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.last() == 1 ? 0 : col);
+      } else {
+        detail::get<Q>(bases) = tile;
       }
     };
     (base(std::integral_constant<int, K>{}), ...);
@@ -69,14 +65,11 @@ struct fused_product {
     const auto at_row = [&](int r) __attribute__((always_inline)) {
       pointers_type pointers = bases;
       auto move = [&]<int Q>(std::integral_constant<int, Q>) {
-        constexpr int m = Q / 3, i = Q % 3;
-        if constexpr (Loop::pointers.own[Q]) {
-          constexpr detail::source s = Loop::operand(m, i);
-          if constexpr (s.kind == detail::source_kind::memory) {
-            detail::get<Q>(pointers) += Loop::row_start(s.from, row + r);
-          } else if constexpr (s.kind == detail::source_kind::tile) {
-            detail::get<Q>(pointers) += r * Cols;
-          }
+        constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
+        if constexpr (s.kind == detail::source_kind::memory) {
+          detail::get<Q>(pointers) += Loop::row_start(s.from, row + r);
+        } else {
+          detail::get<Q>(pointers) += r * Cols;
         }
       };
       (move(std::integral_constant<int, K>{}), ...);
@@ -89,7 +82,7 @@ struct fused_product {
       for (int r = 0; r < height; ++r) elements_of::template begin_row<Cols, M...>(at_row(r), 0, 0, kept, r * Cols);
     for (int r = 0; r < height; ++r) {
       pointers_type pointers = at_row(r);
-      elements_of::template point_to_begun<M...>(pointers, kept, r * Cols);
+      elements_of::point_to_begun(pointers, kept, r * Cols);
       std::byte* const out[] = {
           (C::plan.stored[Loop::result(M)] ? first[M] + (row + r) * Loop::columns * widths[M] : nullptr)...};
       elements_of::template run_elements<Cols, Loop::in_halves, M...>(out, pointers, 0, 0);
@@ -100,8 +93,7 @@ struct fused_product {
     frame& f;
     template <int Cols, class T>
     void finish(const T* tile, int row, int height, int col) const {
-      run_tile<Cols>(f, tile, row, height, col, std::make_integer_sequence<int, Loop::count>{},
-                     std::make_integer_sequence<int, 3 * Loop::count>{});
+      run_tile<Cols>(f, tile, row, height, col, typename Loop::entries{}, typename Loop::operands{});
     }
   };
   static void run(frame& f) {
@@ -113,8 +105,7 @@ struct fused_product {
           elements<const T, C, x>(f), elements<const T, C, y>(f), epilogue);
     };
     if constexpr (packs::in_packs) {
-      const pack_operands<T> operands(f, std::make_integer_sequence<int, Loop::count>{},
-                                      std::make_integer_sequence<int, 3 * Loop::count>{});
+      const pack_operands<T> operands(f, typename Loop::entries{}, typename Loop::operands{});
       if constexpr (Loop::in_halves)
         run_with(packs_of_tile_epilogue<T>{{operands}});
       else

@@ -22,13 +22,7 @@ struct fused_short_rows {
   /// N numbers of operand Q, written out.
   template <int Q, std::int64_t N>
   struct numbers {
-    static constexpr bool used = [] {
-      if constexpr (Loop::pointers.own[Q]) {
-        return Loop::written_out(Loop::operand(Q / 3, Q % 3));
-      } else {
-        return false;
-      }
-    }();
+    static constexpr bool used = Loop::written_out(Loop::operand(Q / 3, Q % 3));
     using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
     alignas(64) type elements[used ? N + whole_vectors<type> - Loop::columns : 1];
   };
@@ -40,42 +34,39 @@ struct fused_short_rows {
     detail::register_file<std::integer_sequence<int, K...>, numbers<K, size>...> written;
     pointers_type pointers{};
     auto point = [&]<int Q>(std::integral_constant<int, Q>) {
-      constexpr int m = Q / 3, i = Q % 3;
-      if constexpr (Loop::pointers.own[Q]) {
-        constexpr detail::source s = Loop::operand(m, i);
-        if constexpr (Loop::written_out(s)) {
-          using T = typename numbers<Q, size>::type;
-          T* to = detail::get<Q>(written).elements;
-          detail::row_index row;
-          if constexpr (s.kind == detail::source_kind::memory)
-            row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
-          for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
-            if constexpr (s.rearranged) {
-              unroll<Loop::segments>([&]<int S>(std::integral_constant<int, S>) {
-                const T* from = Loop::template rearranged_row<s.value, S>(f, row);
-                for (std::int64_t c = 0; c < Loop::template segment_size<S>; ++c)
-                  to[Loop::template column<S> + c] = from[c];
-              });
-              detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
-            } else if constexpr (s.kind == detail::source_kind::position) {
-              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
+      constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
+      if constexpr (Loop::written_out(s)) {
+        using T = typename numbers<Q, size>::type;
+        T* to = detail::get<Q>(written).elements;
+        detail::row_index row;
+        if constexpr (s.kind == detail::source_kind::memory)
+          row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
+        for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
+          if constexpr (s.rearranged) {
+            unroll<Loop::segments>([&]<int S>(std::integral_constant<int, S>) {
+              const T* from = Loop::template rearranged_row<s.value, S>(f, row);
+              for (std::int64_t c = 0; c < Loop::template segment_size<S>; ++c)
+                to[Loop::template column<S> + c] = from[c];
+            });
+            detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
+          } else if constexpr (s.kind == detail::source_kind::position) {
+            for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
+          } else {
+            const T* from = elements<T, C, s.value>(f) + Loop::template row_start<Q>(row);
+            if constexpr (Loop::is_one_in_row(s.from)) {
+              const T one = *from;
+              for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
             } else {
-              const T* from = elements<T, C, s.value>(f) + Loop::template row_start<Q>(row);
-              if constexpr (Loop::is_one_in_row(s.from)) {
-                const T one = *from;
-                for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
-              } else {
-                for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[c];
-              }
-              detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
+              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[c];
             }
+            detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
           }
-          detail::get<Q>(pointers) =
-              reinterpret_cast<const T*>(unrelated(reinterpret_cast<std::byte*>(detail::get<Q>(written).elements)));
-        } else if constexpr (s.kind == detail::source_kind::memory) {
-          detail::get<Q>(pointers) =
-              elements<element_of<C, s.value>, C, s.value>(f) + (s.from.size() == 1 ? 0 : first * Loop::columns);
         }
+        detail::get<Q>(pointers) =
+            reinterpret_cast<const T*>(unrelated(reinterpret_cast<std::byte*>(detail::get<Q>(written).elements)));
+      } else {
+        detail::get<Q>(pointers) =
+            elements<element_of<C, s.value>, C, s.value>(f) + (s.from.size() == 1 ? 0 : first * Loop::columns);
       }
     };
     (point(std::integral_constant<int, K>{}), ...);

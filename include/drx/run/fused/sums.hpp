@@ -73,8 +73,7 @@ struct fused_sums {
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
     constexpr int height = static_cast<int>(Loop::rows), parts = height / part, rest = height % part;
-    const pack_operands<T> at(f, std::make_integer_sequence<int, Loop::count>{},
-                              std::make_integer_sequence<int, 3 * Loop::count>{});
+    const pack_operands<T> at(f, typename Loop::entries{}, typename Loop::operands{});
     const sum_operands<T> of(f, std::make_integer_sequence<int, sums>{});
     for (std::int64_t first = 0; first < Loop::columns; first += width) {
       const std::int64_t end = first + width < Loop::columns ? first + width : Loop::columns;
@@ -127,8 +126,7 @@ struct fused_sums {
       for (int j = 0; j < sums; ++j) total[j] = load(sum[j] + (col - first));
       DRX_UNROLL
       for (int r = 0; r < Rows; ++r)
-        add_packs<T>(total, at, of, row + r, col, std::make_integer_sequence<int, Loop::count>{},
-                     std::make_integer_sequence<int, sums>{});
+        add_packs<T>(total, at, of, row + r, col, typename Loop::entries{}, std::make_integer_sequence<int, sums>{});
       for (int j = 0; j < sums; ++j) save(sum[j] + (col - first), total[j]);
     }
   }
