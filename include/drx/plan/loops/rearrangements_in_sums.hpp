@@ -34,13 +34,15 @@ class rearrangements_in_sums {
     for (const entry& e : t.entries)
       if (is_shift(e)) ++moved_uses_[e.operands[0]];
   }
-  constexpr vec<int> written(rewriter& w, const entry& e) const {
+  /// The results of e, whose regions are rewritten as well where `regions_too`.
+  constexpr vec<int> written(rewriter& w, const entry& e, bool regions_too) const {
     if (e.prim == &prim::add) {
       const vec<int> terms = w.operands(e);
       if (const int sum = joined_sum(w.b, terms[0], terms[1]); sum >= 0) return {sum};
     }
     if (e.prim == &prim::slice && moves(e.operands[0]) && has_whole_vectors(e)) return {sliced(w, e.operands[0], e)};
     if (is_shift(e) && is_of_one_array(e.operands[0])) return {moved_before(w, e)};
+    if (!regions_too) return w.copied(e);
     return w.copied_with([&](const tape& r) { return rearranged_in_sums(r, least_row_); }, e);
   }
 
@@ -162,11 +164,12 @@ class rearrangements_in_sums {
   vec<int> uses_, definition_, moved_uses_;  // by value; moved_uses_: by slices and rolls
 };
 
-/// t with lighter rearrangements, in its regions too. (A slice of a roll is taken before an entry the second time.)
+/// t with lighter rearrangements, in its regions too. (A slice of a roll is taken before an entry the second time. The
+/// regions have had both turns in the first one: otherwise each nesting would double the work on a body.)
 constexpr tape rearranged_in_sums(tape t, std::int64_t least_row) {
   for (int turn = 0; turn < 2; ++turn) {
     const rearrangements_in_sums pass(t, least_row);
-    t = rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e); });
+    t = rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e, turn == 0); });
   }
   return t;
 }
