@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <vector>
 
 namespace {
@@ -103,4 +104,22 @@ TEST_CASE("what else reads it, or reads two arrays, stays") {
   const tape made = written(b);
   CHECK(count(made, drx::prim::mul) == 2);
   CHECK(count(made, drx::prim::slice) == 2);
+}
+namespace {
+template <int Loops>
+struct nested {
+  constexpr auto operator()(auto x) const {
+    if constexpr (Loops == 0)
+      return drx::sin(x) * x;
+    else
+      return drx::fori_loop<2>(x, nested<Loops - 1>{});
+  }
+};
+}  // namespace
+TEST_CASE("a body within twenty loops is rewritten as often as one within a loop") {
+  const tape t = drx::program<nested<20>{}, drx::array<double, 3>>::tape().thaw();
+  const std::clock_t begin = std::clock();
+  const tape made = drx::plan::with_rearrangements_in_sums(t);
+  CHECK(std::clock() - begin < CLOCKS_PER_SEC);  // (twice for each loop around it: several seconds)
+  CHECK(drx::show(made) == drx::show(t));
 }

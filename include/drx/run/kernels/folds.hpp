@@ -317,8 +317,7 @@ struct fold_kernel {
       } else if constexpr (is_dealt && outer == 1 && inner % lanes_of_row == 0) {
         deal(f, inner / lanes_of_row, [&](std::int64_t begin, std::int64_t end) {
           const std::int64_t column = begin * lanes_of_row;
-          fold_columns(p + column, middle, inner, to + column, (end - begin) * lanes_of_row, start(),
-                       Op{});
+          fold_columns(p + column, middle, inner, to + column, (end - begin) * lanes_of_row, start(), Op{});
         });
       } else {
         fold_axis<T, outer, middle, inner>(p, to, start(), Op{});
@@ -344,8 +343,8 @@ struct fold_kernel {
       for (std::int64_t i = 0; i < from[Axis]; ++i) walk<Folded, Axis + 1>(at + i * extent(Axis + 1, from.rank), visit);
     }
   }
-  /// Folds over axes that are not neighbours: each element of the result in the order of memory and floats in double, as
-  /// the plain evaluation does.
+  /// Folds over axes that are not neighbours: each element of the result in the order of memory and floats in double,
+  /// as the plain evaluation does.
   static void fold_axes_apart(const T* in, T* __restrict out) {
     using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
     constexpr std::int64_t columns = extent(behind, from.rank), side_by_side = columns < 64 ? columns : 64;
