@@ -63,7 +63,8 @@ using Round = program<unplaced_round, v3, placed<placed<v3, rows>, clients>>;
 constexpr auto array_code = [](auto w, auto x) {
   auto y = drx::slice<1, 3>(drx::matmul(w, x));
   return drx::sum(drx::concatenate<0>(drx::exp(y), drx::pad<1>(y))) + drx::sum(drx::transpose(w)) + drx::max(w) +
-         drx::sum(drx::fori_loop<3>(x, [](auto c) { return c * 2; }));
+         drx::sum(drx::fori_loop<3>(x, [](auto c) { return c * 2; })) +
+         drx::max(drx::sum<0, 2>(drx::reshape<2, 3, 2>(w)));
 };
 using ArrayCode = program<array_code, m34, v4>;
 constexpr auto at_positions = [](auto x, auto w, auto i) {

@@ -286,6 +286,15 @@ struct fold_kernel {
   static constexpr shape from = C::values[x].shape;
   static constexpr int axes = prim::rules::over_axes::view(C::attributes(E)).axes.size();
   static constexpr bool adjacent = prim::rules::over_axes::view(C::attributes(E)).are_neighbours();
+  static constexpr bool is_folded(int axis) {
+    return prim::rules::over_axes::view(C::attributes(E)).axes.contains(axis);
+  }
+  static constexpr T start() {
+    if constexpr (std::is_same_v<Op, add_op>)
+      return T{};
+    else
+      return std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
+  }
   static constexpr std::int64_t extent(int first, int last) {
     std::int64_t n = 1;
     for (int i = first; i < last; ++i) n *= from[i];
@@ -297,9 +306,6 @@ struct fold_kernel {
       constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes),
                              inner = extent(first + axes, from.rank);
       const T* p = elements<const T, C, x>(f);
-      T start{};
-      if constexpr (!std::is_same_v<Op, add_op>)
-        start = std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
       T* const to = elements<T, C, y>(f);
       constexpr bool is_dealt = std::is_floating_point_v<T> && from.size() >= machine::least_dealt_numbers;
       if constexpr (is_dealt && inner == 1 && outer == 1 && middle >= shared_row) {
@@ -311,14 +317,48 @@ struct fold_kernel {
       } else if constexpr (is_dealt && outer == 1 && inner % lanes_of_row == 0) {
         deal(f, inner / lanes_of_row, [&](std::int64_t begin, std::int64_t end) {
           const std::int64_t column = begin * lanes_of_row;
-          fold_columns(p + column, middle, inner, to + column, (end - begin) * lanes_of_row, start, Op{});
+          fold_columns(p + column, middle, inner, to + column, (end - begin) * lanes_of_row, start(), Op{});
         });
       } else {
-        fold_axis<T, outer, middle, inner>(p, to, start, Op{});
+        fold_axis<T, outer, middle, inner>(p, to, start(), Op{});
       }
     } else {
-      plain_kernel<C, E>::run(f);
+      fold_axes_apart(elements<const T, C, x>(f), elements<T, C, y>(f));
     }
+  }
+  /// The axis behind the last folded one: columns lie side by side from here on.
+  static constexpr int behind = [] {
+    int axis = from.rank;
+    while (axis > 0 && !is_folded(axis - 1)) --axis;
+    return axis;
+  }();
+  /// Calls visit at each position of the folded axes, or of those between them, in their order.
+  template <bool Folded, int Axis = 0, class Visit>
+  DRX_INLINE static void walk(const T* at, const Visit& visit) {
+    if constexpr (Axis == behind) {
+      visit(at);
+    } else if constexpr (is_folded(Axis) != Folded) {
+      walk<Folded, Axis + 1>(at, visit);
+    } else {
+      for (std::int64_t i = 0; i < from[Axis]; ++i) walk<Folded, Axis + 1>(at + i * extent(Axis + 1, from.rank), visit);
+    }
+  }
+  /// Folds over axes that are not neighbours: each element of the result in the order of memory and floats in double,
+  /// as the plain evaluation does.
+  static void fold_axes_apart(const T* in, T* __restrict out) {
+    using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+    constexpr std::int64_t columns = extent(behind, from.rank), side_by_side = columns < 64 ? columns : 64;
+    walk<false>(in, [&](const T* first) {
+      for (std::int64_t column = 0; column < columns; column += side_by_side, first += side_by_side) {
+        const std::int64_t some = columns - column < side_by_side ? columns - column : side_by_side;
+        wide total[side_by_side > 0 ? side_by_side : 1];
+        for (std::int64_t i = 0; i < some; ++i) total[i] = static_cast<wide>(start());
+        walk<true>(first, [&](const T* row) {
+          for (std::int64_t i = 0; i < some; ++i) total[i] = Op{}(total[i], static_cast<wide>(row[i]));
+        });
+        for (std::int64_t i = 0; i < some; ++i) *out++ = static_cast<T>(total[i]);
+      }
+    });
   }
 };
 }  // namespace detail
