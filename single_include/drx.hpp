@@ -4242,11 +4242,15 @@ struct along_axis {
     (backwards ? high : low)[axis] = 1;
     const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
     if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
+    return with_first(b, rest, axis, backwards, first);
+  }
+  static constexpr int with_first(builder& b, int x, int axis, bool backwards, double first) {
+    const abstract_value from = b.type(x);
     shape one = from.shape;
     one[axis] = 1;
     const int edge = emit::constant(b, from.with_shape(one), first);
-    if (backwards) return emit::concatenate(b, {rest, edge}, axis);
-    return emit::concatenate(b, {edge, rest}, axis);
+    if (backwards) return emit::concatenate(b, {x, edge}, axis);
+    return emit::concatenate(b, {edge, x}, axis);
   }
   template <class F>
   static void walk(evaluation& v, F f) {
@@ -6721,24 +6725,33 @@ struct matmul {
     const int p = s.operands[0], q = s.operands[1];
     const shape x = b.shape(p), y = b.shape(q);
     const bool px = s.in_lanes[0], py = s.in_lanes[1];
-    if (x.rank != 2 + px) return {};
     const auto [tx, ty] = view(s.e);
-    const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
+    const int i = x.rank - px - 2, j = y.rank - py - 2;
+    const std::int64_t rows = x[tx ? i + 1 : i], inner = x[tx ? i : i + 1], columns = y[ty ? j : j + 1];
     if (px && !py && rows == 1) {
-      const int product = emit::matmul(b, q, emit::reshape(b, p, make_shape(inner, s.n)), !ty, false);
-      return {emit::reshape(b, product, make_shape(1, columns, s.n))};
+      const int product = emit::matmul(b, q, emit::reshape(b, p, matrices(x, i, {inner, s.n})), !ty, false);
+      return {emit::reshape(b, product, matrices(x, i, {1, columns, s.n}))};
     }
     if (!px && py && (columns == 1 || !ty)) {
-      const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
-      return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
+      const int product = emit::matmul(b, p, emit::reshape(b, q, matrices(x, i, {inner, columns * s.n})), tx, false);
+      return {emit::reshape(b, product, matrices(x, i, {rows, columns, s.n}))};
     }
-    if (inner == 1) return {outer_product_in_lanes(s, rows, columns)};
+    if (inner == 1) return {outer_product_in_lanes(s, x, i, rows, columns)};
     return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
   }
-  static constexpr int outer_product_in_lanes(const lane_site& s, std::int64_t rows, std::int64_t columns) {
-    const shape all = make_shape(rows, columns, s.n);
-    const int left = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(0), make_shape(rows, 1, s.n)), all);
-    const int right = emit::broadcast_to(s.b, emit::reshape(s.b, s.operand(1), make_shape(1, columns, s.n)), all);
+  static constexpr shape matrices(const shape& batch, int n, const vec<std::int64_t>& axes) {
+    shape r;
+    for (int i = 0; i < n; ++i) r.push_back(batch[i]);
+    for (auto extent : axes) r.push_back(extent);
+    return r;
+  }
+  static constexpr int outer_product_in_lanes(const lane_site& s, const shape& x, int batch, std::int64_t rows,
+                                              std::int64_t columns) {
+    const auto factor = [&](int operand, std::int64_t m, std::int64_t n) {
+      const int one = emit::reshape(s.b, s.operand(operand), matrices(x, batch, {m, n, s.n}));
+      return emit::broadcast_to(s.b, one, matrices(x, batch, {rows, columns, s.n}));
+    };
+    const int left = factor(0, rows, 1), right = factor(1, 1, columns);
     return elementwise(s.b, *s.e.prim, left, right);
   }
   static constexpr int elementwise(builder& b, const primitive& p, int x, int y) {
@@ -6804,8 +6817,9 @@ struct azmatmul : matmul {
   static constexpr vec<int> lanes(const lane_site& s) {
     const shape x = s.b.shape(s.operands[0]), y = s.b.shape(s.operands[1]);
     const auto [tx, ty] = view(s.e);
-    if (x.rank != 2 + s.in_lanes[0] || x[tx ? 0 : 1] != 1) return {};
-    return {outer_product_in_lanes(s, x[tx ? 1 : 0], y[ty ? 0 : 1])};
+    const int i = x.rank - s.in_lanes[0] - 2, j = y.rank - s.in_lanes[1] - 2;
+    if (x[tx ? i : i + 1] != 1) return {};
+    return {outer_product_in_lanes(s, x, i, x[tx ? i + 1 : i], y[ty ? j : j + 1])};
   }
   static void evaluate(evaluation& v) { add_products<true>(v); }
 };
@@ -17538,12 +17552,21 @@ struct lane_matmul {
     }
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    const auto [tx, ty] = matmul::view(t.attrs);
-    const bool lx = view(t.attrs).first_in_lanes, ly = view(t.attrs).second_in_lanes;
-    const shape x = t.operands[0].shape, y = t.operands[1].shape;
-    typing::require(x.rank == 2 + lx && y.rank == 2 + ly && (lx || ly), "lane_matmul: ranks");
-    typing::require(x[tx ? 0 : 1] == y[ty ? 1 : 0] && (!lx || !ly || x[2] == y[2]), "lane_matmul: extents");
-    return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
+    const bool in_lanes[2] = {view(t.attrs).first_in_lanes, view(t.attrs).second_in_lanes};
+    typing::require(in_lanes[0] || in_lanes[1], "lane_matmul: no lanes");
+    vec<abstract_value> operands = t.operands;
+    std::int64_t n = -1;
+    for (int i = 0; i < 2; ++i) {
+      const shape s = operands[i].shape;
+      if (!in_lanes[i]) continue;
+      typing::require(s.rank > 2 && (n < 0 || n == s.last()), "lane_matmul: lanes");
+      n = s.last();
+      operands[i] = operands[i].with_shape(without_axis(s, s.rank - 1));
+    }
+    attributes single;
+    single.ints = matmul::view(t.attrs).make().ints;
+    const abstract_value r = matmul::type({operands, single, t.regions})[0];
+    return {r.with_shape(with_last(r.shape, n))};
   }
   static std::string print(const attributes& a) {
     return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") +
@@ -18353,23 +18376,23 @@ struct prod : over_axes {
   static constexpr auto known = rules::known::products;
   static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
     const shape from = b.shape(x);
-    vec<std::int64_t> order;
-    for (int i = 0; i < from.rank; ++i)
-      if (axes.find(i) < 0) order.push_back(i);
-    order.append(axes);
-    vec<std::int64_t> inverse(from.rank, 0);
-    for (int i = 0; i < from.rank; ++i) inverse[static_cast<int>(order[i])] = i;
-    const int turned = emit::transpose(b, x, order);
-    const shape wide = b.shape(turned);
-    shape rows = reduced(from, axes);
-    std::int64_t factors = 1;
-    for (auto axis : axes) factors *= from[static_cast<int>(axis)];
-    const int last = rows.rank;
-    rows.push_back(factors);
-    const int row = emit::reshape(b, turned, rows);
-    const int before = along_axis::previous(b, emit::cumprod(b, row, last, false), last, false, 1);
-    const int behind = along_axis::previous(b, emit::cumprod(b, row, last, true), last, true, 1);
-    return emit::transpose(b, emit::reshape(b, emit::times(b, before, behind), wide), inverse);
+    shape merged;
+    const int axis = static_cast<int>(axes[0]);
+    for (int i = 0; i < from.rank; ++i) {
+      if (i > axis && i < axis + axes.size())
+        merged[axis] *= from[i];
+      else
+        merged.push_back(from[i]);
+    }
+    const int factors = emit::reshape(b, x, merged);
+    const int before = up_to_previous(b, factors, axis, false), behind = up_to_previous(b, factors, axis, true);
+    return emit::reshape(b, emit::times(b, before, behind), from);
+  }
+  static constexpr int up_to_previous(builder& b, int x, int axis, bool backwards) {
+    const std::int64_t n = b.shape(x)[axis];
+    if (n == 0) return x;
+    const int but_last = emit::part_of_axis(b, x, axis, backwards ? 1 : 0, n - 1);
+    return along_axis::with_first(b, emit::cumprod(b, but_last, axis, backwards), axis, backwards, 1);
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
