@@ -45,6 +45,22 @@ constexpr auto roots = [](auto w, auto x) {
   return drx::sum(drx::sqrt(p)) + drx::sum(q);
 };
 
+// Two products by the same matrices, which nearly cancel in each member, though not where they are added up apart.
+constexpr auto cancelled = [](auto w, auto x) {
+  auto scaled = [](auto matrices, auto a, auto c) { return drx::sum(drx::einsum<"bij,bj->bi">(matrices, a) * c); };
+  return scaled(w, drx::slice<0, 2>(x), drx::slice<2, 4>(x)) - scaled(w, drx::slice<4, 6>(x), drx::slice<6, 8>(x));
+};
+// Products of whole numbers, which wrap.
+constexpr auto wrapped = [](auto w, auto x) {
+  auto y = drx::matmul(w, x);  // [3, 4, 4]
+  return drx::sum<0>(drx::matmul(drx::transpose<0, 2, 1>(y), y));
+};
+constexpr auto total_of = [](auto w, auto data) {
+  return drx::reduce_sum(drx::map(wrapped, drx::broadcast<sites>(w), data));
+};
+// As many axes as there may be, so that a block of members has no axis.
+constexpr auto deep = [](auto w, auto x) { return drx::sum(drx::tanh(drx::matmul(drx::matmul(w, x), x))); };
+
 template <const auto& F>
 constexpr auto mean_of =
     [](auto w, auto data) { return drx::reduce_mean(drx::map(F, drx::broadcast<sites>(w), data)); };
@@ -96,4 +112,25 @@ TEST_CASE("products over short axes in lanes, with infinite derivatives") {
   check<roots<7>, array<float, 6, 7, 7>, array<float, 6, 7>>(-0.9, {300});
   check<roots<3>, array<double, 6, 3, 3>, array<double, 6, 3>>(-0.9);
   check_differences<roots<3>, 3, array<double, 6, 3>>(0.1);
+}
+TEST_CASE("what cancels in each member cancels in the sum over them") {
+  using W = array<float, 2, 3, 3>;
+  using X = array<float, 8, 3>;
+  X x;  // 4095 * 3001 - 2 * 6144547 = 1; both products are exact in float
+  const float rows[] = {4095, 4095, 3001, 3001, 2, 2, 6144547, 6144547};
+  for (int i = 0; i < x.size; ++i) x.data()[i] = rows[i / 3];
+  drx::serial_executor threads;
+  drx::single_rank ranks;
+  drx::compiled<Derived<cancelled, W, X>> program(threads, ranks);
+  const auto [value, slope] = program(W{}, drx::place<sites>(ranks, 4096, [&](std::int64_t) { return x; }));
+  for (int i = 0; i < slope.size; ++i) CHECK(slope.data()[i] == 1);
+}
+TEST_CASE("products of integers in lanes wrap") {
+  using W = array<std::int32_t, 3, 4, 5>;
+  using X = array<std::int32_t, 3, 5, 4>;
+  harness::check_run<drx::program<total_of, W, drx::placed<X, sites>>>({.low = -2e9, .high = 2e9}, {256});
+}
+TEST_CASE("members with as many axes as there may be go in no blocks") {
+  using matrices = array<double, 1, 1, 1, 1, 2, 1, 3, 3>;
+  check<deep, matrices, matrices>(-0.5, {5, 256});
 }

@@ -88,6 +88,8 @@ constexpr bool has_loops(const tape& body) {
 /// loops, whose steps are chains of short loops in one member. Members have the first `inputs` inputs of their own.
 /// Members that stay rows may also have several products of vectors side by side, such as one for each head.
 constexpr bool can_batch_small(const tape& body, int inputs, bool as_rows, bool beside_loops = false) {
+  for (const abstract_value& v : body.values)
+    if (v.shape.rank == shape::max_rank) return false;  // a block's members are one more axis
   const vec<bool> depends = depending(body, inputs);
   for (const entry& e : body.entries) {
     if (!e.prim->batch || e.prim == &prim::members) return false;

@@ -52,23 +52,17 @@ class lane_writer {
     return emit::broadcast_to(b, emit::reshape(b, x, with_last(s, 1)), with_last(s, n));
   }
   /// The sum of x over the lanes. Products of factors that each lack one of the last two axes before the lanes are
-  /// matrix products, and of those that were added up, or padded, each is one.
+  /// matrix products; and of padded ones that were added up, each in a place of its own, each is one. (Others that were
+  /// added up are not: what cancels in each lane would not in the products.)
   constexpr int sum(int x) {
-    if (is_of_products(x)) {
-      const entry e = *b.definition(x);
-      if (e.prim == &prim::pad) {
-        const prim::rules::pad::view zeros(e);
-        const int rank = zeros.rank() - 1;
-        return emit::pad(b, sum(e.operands[0]), zeros.lows.part(0, rank), zeros.highs.part(0, rank),
-                         zeros.interiors.part(0, rank));
-      }
-      if (e.prim == &prim::add) {
-        const int first = sum(e.operands[0]), second = sum(e.operands[1]);
-        return emit::add(b, first, second);
-      }
-      return sum_of_product(x);
+    const vec<int> terms = terms_of(x);
+    if (!are_products_apart(terms)) return emit::sum(b, x, {b.shape(x).rank - 1});
+    int r = -1;
+    for (int term : terms) {
+      const int part = sum_of_term(term);
+      r = r < 0 ? part : emit::add(b, r, part);
     }
-    return emit::sum(b, x, {b.shape(x).rank - 1});
+    return r;
   }
 
  private:
@@ -110,17 +104,57 @@ class lane_writer {
     const product_factors f = factors_of(x);
     return !f.left.empty() && !f.right.empty();
   }
-  /// Whether x is a product whose sum is a matrix product, or sums of such ones and zeros.
-  constexpr bool is_of_products(int x) {
-    const entry* e = b.definition(x);
-    if (!e) return false;
-    if (e->prim == &prim::add) {
-      const int first = e->operands[0], second = e->operands[1];
-      return is_of_products(first) && is_of_products(second);
+  /// What was added up to x. There is a limit, since a sum of sums of itself has any number of them.
+  [[nodiscard]] constexpr vec<int> terms_of(int x) const {
+    constexpr int most_terms = 64;
+    vec<int> terms{x};
+    for (int i = 0; i < terms.size();) {
+      const entry* e = b.definition(terms[i]);
+      if (e && e->prim == &prim::add && terms.size() < most_terms) {
+        terms[i] = e->operands[0];
+        terms.push_back(e->operands[1]);
+      } else {
+        ++i;
+      }
     }
-    if (e->prim == &prim::pad)
-      return !prim::rules::pad::view(*e).pads(b.shape(x).rank - 1) && is_of_products(e->operands[0]);
-    return is_product(x);
+    return terms;
+  }
+  /// The padded entry that value x is, or null.
+  [[nodiscard]] constexpr const entry* padded(int x) const {
+    const entry* e = b.definition(x);
+    return e && e->prim == &prim::pad ? e : nullptr;
+  }
+  /// Whether along some axis x and y are padded so that one has zeros where the other has none.
+  [[nodiscard]] constexpr bool lie_apart(int x, int y) const {
+    const entry *first = padded(x), *second = padded(y);
+    if (!first || !second) return false;
+    const prim::rules::pad::view p(*first), q(*second);
+    const shape whole = b.shape(x);
+    for (int axis = 0; axis < whole.rank; ++axis)
+      if (whole[axis] - p.high(axis) <= q.low(axis) || whole[axis] - q.high(axis) <= p.low(axis)) return true;
+    return false;
+  }
+  /// Whether these terms are products whose sums are matrix products, and those that are several lie apart.
+  constexpr bool are_products_apart(const vec<int>& terms) {
+    for (int i = 0; i < terms.size(); ++i) {
+      for (int j = 0; j < i; ++j)
+        if (!lie_apart(terms[i], terms[j])) return false;
+      if (const entry* e = padded(terms[i])) {
+        if (prim::rules::pad::view(*e).pads(b.shape(terms[i]).rank - 1)) return false;
+        if (!are_products_apart(terms_of(e->operands[0]))) return false;
+      } else if (!is_product(terms[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+  constexpr int sum_of_term(int x) {
+    if (!padded(x)) return sum_of_product(x);
+    const entry e = *padded(x);
+    const prim::rules::pad::view zeros(e);
+    const int rank = zeros.rank() - 1;
+    return emit::pad(b, sum(e.operands[0]), zeros.lows.part(0, rank), zeros.highs.part(0, rank),
+                     zeros.interiors.part(0, rank));
   }
   constexpr int sum_of_product(int x) {
     const product_factors f = factors_of(x);

@@ -161,7 +161,8 @@ struct kernel<C, E, &prim::lane_matmul> {
     constexpr int batch = to.rank - 3;
     constexpr std::int64_t m = to[batch], n = to[batch + 1], lanes = to.last(),
                            k = from[product_of.transposes_first ? batch : batch + 1];
-    using T = element_of<C, z>;
+    using whole = element_of<C, z>;
+    using T = decltype(wrapping(whole{}));
     using product = lane_product<T, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
                                  static_cast<int>(lanes), product_of.transposes_first, product_of.transposes_second,
                                  product_of.first_in_lanes, product_of.second_in_lanes>;
@@ -169,8 +170,9 @@ struct kernel<C, E, &prim::lane_matmul> {
                            step_y = k * n * (product_of.second_in_lanes ? lanes : 1), step_z = m * n * lanes;
     constexpr std::int64_t products = step_z == 0 ? 0 : to.size() / step_z;
     for (std::int64_t i = 0; i < products; ++i)
-      product::run(elements<const T, C, x>(f) + i * step_x, elements<const T, C, y>(f) + i * step_y,
-                   elements<T, C, z>(f) + i * step_z);
+      product::run(reinterpret_cast<const T*>(elements<const whole, C, x>(f)) + i * step_x,
+                   reinterpret_cast<const T*>(elements<const whole, C, y>(f)) + i * step_y,
+                   reinterpret_cast<T*>(elements<whole, C, z>(f)) + i * step_z);
   }
 };
 
