@@ -347,6 +347,11 @@ struct fused_loop {
     using pointed_to = meta::indices_where<is_pointed_to(Q)...>;
     using with_pointers =
         meta::indices_where<is_pointed_to(Q) || (Q % 3 == begun && when<Q / 3> == detail::half::ended)...>;
+  };
+  template <class>
+  struct by_pointer;
+  template <int... Q>
+  struct by_pointer<std::integer_sequence<int, Q...>> {
     using pointers = detail::register_file<std::integer_sequence<int, Q...>, decltype(pointer_type<Q>())...>;
   };
   using all_operands = by_operand<std::make_integer_sequence<int, 3 * count>>;
@@ -354,7 +359,7 @@ struct fused_loop {
   using operands = typename all_operands::pointed_to;
   // Named structs, since the functions of each entry are named after these types.
   struct registers_type : by_entry<entries>::registers {};
-  struct pointers_type : by_operand<typename all_operands::with_pointers>::pointers {
+  struct pointers_type : by_pointer<typename all_operands::with_pointers>::pointers {
     std::int64_t first = 0;   // the first halves are there from this element on
     std::int64_t column = 0;  // of the row, at which its segment begins
   };
