@@ -12,9 +12,8 @@ using text = drx::array<std::int32_t, 20>;
 using states = drx::array<float, 41>;  // each letter between two blanks, which are class 0
 
 template <int By>
-inline constexpr auto shifted = [](auto p) {
-  return drx::concatenate(drx::zeros<drx::array<float, By>>(), drx::slice<0, 41 - By>(p));
-};
+inline constexpr auto shifted =
+    [](auto p) { return drx::concatenate(drx::zeros<drx::array<float, By>>(), drx::slice<0, 41 - By>(p)); };
 inline constexpr auto loss = [](auto scores, auto letters) {  // connectionist temporal classification
   auto blanks = drx::zeros<text>();
   auto path = drx::concatenate(drx::reshape<40>(drx::stack<1>(blanks, letters)), drx::zeros<drx::array<int, 1>>());

@@ -89,8 +89,8 @@ inline constexpr std::int64_t least_members_in_large_blocks = 1 << 14, least_mem
                               least_members_in_blocks_of_16 = 128, least_members_in_small_blocks = 64;
 /// Bytes of a large block's largest value, and of its shares: half of a first cache.
 inline constexpr std::int64_t value_of_large_block = 1 << 14;
-/// Numbers of a matrix whose rows leave vector registers idle, so that several members multiply by theirs at once. What
-/// they multiply has up to twice as many.
+/// Numbers of a matrix whose rows leave vector registers idle, so that several members multiply by theirs at once. The
+/// two matrices of one product have up to twice as many.
 inline constexpr std::int64_t small_matrix = 64;
 /// Rows of a member's matrix up to which several members' lie one below the other in one product.
 inline constexpr std::int64_t few_rows = 8;

@@ -58,6 +58,14 @@ constexpr auto wrapped = [](auto w, auto x) {
 constexpr auto total_of = [](auto w, auto data) {
   return drx::reduce_sum(drx::map(wrapped, drx::broadcast<sites>(w), data));
 };
+// A loop whose steps multiply matrices of 105 numbers.
+constexpr auto fitted = [](auto w, auto x) {
+  auto step = [=](auto p) {
+    auto slopes = drx::sin(drx::matmul(drx::reshape<5, 1>(p), drx::reshape<1, 21>(x)));
+    return p - drx::sum<1>(drx::matmul(slopes, drx::transpose(slopes))) / 100;
+  };
+  return drx::sum(drx::fori_loop<3>(w, step));
+};
 // As many axes as there may be, so that a block of members has no axis.
 constexpr auto deep = [](auto w, auto x) { return drx::sum(drx::tanh(drx::matmul(drx::matmul(w, x), x))); };
 
@@ -133,4 +141,8 @@ TEST_CASE("products of integers in lanes wrap") {
 TEST_CASE("members with as many axes as there may be go in no blocks") {
   using matrices = array<double, 1, 1, 1, 1, 2, 1, 3, 3>;
   check<deep, matrices, matrices>(-0.5, {5, 256});
+}
+TEST_CASE("steps of loops multiply matrices of up to 128 numbers in lanes") {
+  check<fitted, array<double, 5>, array<double, 21>>(-0.9, {5, 300});
+  CHECK(plan_of<fitted, array<double, 5>, array<double, 21>>().find("f64[5,5,32] = lane_matmul") != std::string::npos);
 }

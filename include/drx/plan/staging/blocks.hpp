@@ -102,7 +102,7 @@ constexpr bool can_batch_small(const tape& body, int inputs, bool as_rows, bool 
       if (as_rows ? x.rank > 2 && are_of_vectors(body, e) : is_of_small_matrices(body, e)) continue;
       const std::int64_t largest = std::max({x.size(), y.size(), body.values[e.results[0]].shape.size()});
       if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
-                           (x.size() <= 2 * machine::small_matrix && y.size() <= machine::small_matrix) ||
+                           (x.size() <= 2 * machine::small_matrix && y.size() <= 2 * machine::small_matrix) ||
                            (beside_loops && largest <= machine::short_share)))
         return false;
     }
