@@ -41,7 +41,8 @@ constexpr auto own = [](auto w, auto x) {
 template <std::int64_t N>
 constexpr auto roots = [](auto w, auto x) {
   auto y = drx::einsum<"bij,bj->bi">(drx::abs(w), drx::relu(x));  // [6, N]
-  auto p = drx::prod<0>(drx::reshape<3, 2, N>(y)), q = drx::prod<0, 1>(drx::reshape<2, 3, N>(y));
+  auto p = drx::prod<0>(drx::reshape<3, 2, N>(y));
+  auto q = drx::prod<0, 1>(drx::reshape<2, 3, N>(y));
   return drx::sum(drx::sqrt(p)) + drx::sum(q);
 };
 
