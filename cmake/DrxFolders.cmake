@@ -1,6 +1,6 @@
 # What tests, examples and benchmarks share. None of it reaches users of the library.
 
-# g++ takes a fifth to a third longer where it collects its garbage: constant evaluation leaves so much of it, in pieces of
+# g++ takes 20 to 60 % longer where it collects its garbage: constant evaluation leaves so much of it, in pieces of
 # so many sizes, that each allocation then searches a long list. Where there is memory, it is left alone.
 cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY) # in MiB
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
