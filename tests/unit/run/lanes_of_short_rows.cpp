@@ -45,6 +45,23 @@ constexpr auto of_many_rows = [](auto all, auto data) {
 template <std::int64_t Rows>
 using OfRows = drx::program<of_many_rows, array<double, Rows, 4>, drx::placed<array<double, 4>, points>>;
 
+// One row for each member, from which numbers come that are repeated along it.
+template <class T>
+constexpr auto weighted = drx::value_and_grad([](auto weights, auto data) {
+  auto of_point = [](auto w, auto x) { return drx::log(drx::sum(w * drx::exp(x)) + drx::max(x)); };
+  return drx::reduce_mean(drx::map(of_point, drx::broadcast<points>(weights), data));
+});
+template <class T, std::int64_t N>
+using Weighted = drx::program<weighted<T>, array<T, N>, drx::placed<array<T, N>, points>>;
+
+// Such a row beside rows of a table, at a member's own places.
+constexpr auto chosen = drx::value_and_grad([](auto table, auto data, auto places) {
+  auto of_point = [](auto t, auto x, auto i) { return drx::sum(x * drx::index(t, i)); };
+  return drx::reduce_mean(drx::map(of_point, drx::broadcast<points>(table), data, places));
+});
+using Chosen =
+    drx::program<chosen, array<float, 7, 5>, drx::placed<array<float, 5>, points>, drx::placed<std::int32_t, points>>;
+
 template <class P>
 std::string plan_of() {
   return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
@@ -59,6 +76,20 @@ TEST_CASE("a mixture's short rows in lanes") {
 TEST_CASE("extrema of short rows in lanes") {
   harness::check_run<Extrema>({.low = -1, .high = 1}, {7, 300});
   CHECK(plan_of<Extrema>().find("f64[6,4,32]") != std::string::npos);
+}
+TEST_CASE("one short row at each member in lanes") {
+  harness::check_run<Weighted<float, 5>>({.low = 0.2, .high = 2}, {0, 5, 256, 300});
+  harness::check_run<Weighted<double, 7>>({.low = 0.2, .high = 2}, {300});
+  CHECK(plan_of<Weighted<float, 5>>().find("f32[5,128]") != std::string::npos);
+  CHECK(plan_of<Weighted<float, 15>>().find("f32[15,32]") != std::string::npos);
+}
+TEST_CASE("one row at each member that fills a vector is not in lanes") {
+  CHECK(plan_of<Weighted<float, 16>>().find("f32[16,32]") == std::string::npos);
+  CHECK(plan_of<Weighted<double, 8>>().find("f64[8,32]") == std::string::npos);
+}
+TEST_CASE("one short row beside rows at places of a member's own is not in lanes") {
+  harness::check_run<Chosen>({}, {7, 300});
+  CHECK(plan_of<Chosen>().find("f32[5,32]") == std::string::npos);
 }
 TEST_CASE("members whose values would leave the cache are not in lanes") {
   CHECK(plan_of<OfRows<8>>().find("f64[8,4,32]") != std::string::npos);

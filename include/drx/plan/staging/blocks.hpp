@@ -161,13 +161,28 @@ constexpr tape with_constants_first(tape t, int batched) {
   return t;
 }
 
-/// Whether an entry folds several rows of few numbers, which leave vector units idle: distances to centres, for one.
-constexpr bool folds_short_rows(const tape& body, const entry& e) {
+/// Whether an entry folds rows of few numbers, which leave vector units idle: several of a member, such as distances to
+/// centres, or one.
+constexpr bool folds_short_rows(const tape& body, const entry& e, bool several) {
   if (!prim::is_fold(e.prim)) return false;
   const abstract_value& x = body.values[e.operands[0]];
   const shape s = x.shape;
-  return is_floating(x.type) && s.rank > 1 && prim::rules::over_axes::view(e).is_only(s.rank - 1) && s.last() > 1 &&
-         s.last() <= machine::short_row && s.size() > s.last();
+  if (!is_floating(x.type) || s.rank == 0 || !prim::rules::over_axes::view(e).is_only(s.rank - 1)) return false;
+  if (s.last() == 1 || (s.size() > s.last()) != several) return false;
+  // Members' only rows lie one below the other along a first axis, where those that fill a vector do well.
+  return several ? s.last() <= machine::short_row : s.last() * byte_size(x.type) < machine::cache_line;
+}
+/// Whether all of a body that differs between members has rules for lanes. (Rows that are read at places of a member's
+/// own have none.)
+constexpr bool stays_in_lanes(const tape& body, const vec<bool>& depends) {
+  for (const entry& e : body.entries) {
+    bool varies = false;
+    for (int o : e.operands) varies = varies || depends[o];
+    if (!varies) continue;
+    const bool moves_rows = e.prim == &prim::take || e.prim == &prim::dynamic_slice || e.prim == &prim::update_slice;
+    if (!e.prim->lanes || (moves_rows && depends[e.operands.back()])) return false;
+  }
+  return true;
 }
 /// The bytes of a member's largest value.
 constexpr std::int64_t largest_value(const tape& body) {
@@ -217,23 +232,26 @@ constexpr bool moves_long_rows(const tape& body, const vec<bool>& own) {
 }
 
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
-/// own, in loops, or with short rows, if a block's values then stay in the second cache. Products with a larger matrix
-/// that is the same for all of them do better stacked, and long rows at places of their own where they lie.
+/// own, in loops, or with short rows, if a block's values then stay in the second cache. One short row does not pay for
+/// turning a block to the first axis and back. Products with a larger matrix that is the same for all of them do better
+/// stacked, and long rows at places of their own where they lie.
 constexpr bool suits_lanes(const tape& body, int placed) {
   vec<bool> own(body.inputs.size(), false);
   for (int i = 0; i <= placed; ++i) own[i] = true;
   const vec<bool> depends = depending(body, own);
   if (moves_long_rows(body, own)) return false;
-  bool short_rows = false, suited = false;
+  bool several = false, one = false, suited = false;
   for (const entry& e : body.entries) {
     const bool stacked = is_stacked_product(body, e, depends) && !is_of_small_matrices(body, e);
     if (stacked && !prim::rules::matmul::is_of_vectors(body, e) &&
         body.values[e.operands[1]].shape.size() > machine::small_matrix)
       return false;
     suited = suited || cost_of(body, e).suits_lanes || is_of_small_matrices(body, e);
-    short_rows = short_rows || folds_short_rows(body, e);
+    several = several || folds_short_rows(body, e, true);
+    one = one || folds_short_rows(body, e, false);
   }
   if (suited) return true;
+  const bool short_rows = several || (one && stays_in_lanes(body, depends));
   return short_rows && largest_value(body) * prim::rules::stage::leaf <= machine::value_of_lanes;
 }
 
