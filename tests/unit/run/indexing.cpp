@@ -145,3 +145,29 @@ TEST_CASE("single numbers at a position of each member, inside and outside of th
   using P = program<single_numbers, of<float, 7>, drx::placed<std::int32_t, rows>, drx::placed<std::int64_t, rows>>;
   harness::check_run<P>({.below = 12}, {0, 1, 33, 71, 300, 16500});
 }
+
+namespace {
+constexpr auto at_edges = [](auto table, auto rows, auto updates, auto first, auto last) {
+  auto one = [](auto t, auto i) { return drx::index(t, i); };
+  return std::tuple{drx::take(table, first),
+                    drx::take(table, -first - 1),
+                    drx::take(table, first + 1),
+                    drx::take(rows, first + 1),
+                    drx::scatter_add(table, first, updates),
+                    drx::scatter_add(table, first - 1, updates),
+                    drx::map(one, drx::broadcast<::rows>(table), last),
+                    drx::map(one, drx::broadcast<::rows>(table), last + 1),
+                    drx::map(one, drx::broadcast<::rows>(table), -last - 1)};
+};
+template <class T, class Index, int Count>
+void check_at_edges() {
+  using P = program<at_edges, of<T, 7>, of<T, 7, 3>, of<T, Count>, of<Index, Count>, drx::placed<Index, rows>>;
+  harness::check_run<P>({.below = 7}, {0, 64, 16387});
+}
+}  // namespace
+
+TEST_CASE("single numbers at many positions, which are all inside of the array, or lie on its edges") {
+  check_at_edges<double, std::int32_t, 67>();
+  check_at_edges<float, std::int64_t, 130>();
+  check_at_edges<std::int32_t, std::int32_t, 66>();
+}

@@ -30,15 +30,52 @@ inline constexpr std::int64_t found_together = 64;  // positions
 /// The type of places on an axis: the indices', if it is wide enough.
 template <std::int64_t Extent, class Index>
 using place_type = std::conditional_t<(Extent > std::numeric_limits<Index>::max()), std::int64_t, Index>;
-/// prim::indexing::position(i, Extent) of `count` positions at once, in vectors.
+/// prim::indexing::position(i, Extent) of up to found_together indices. Nearly always all of them lie on the axis: then
+/// they are the positions, and are read where they are.
 template <std::int64_t Extent, class Index>
-inline void positions(const Index* at, std::int64_t count, place_type<Extent, Index>* places) {
+class found_positions {
+ public:
   using place = place_type<Extent, Index>;
-  constexpr place extent = static_cast<place>(Extent), last = static_cast<place>(Extent - 1);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const place i = at[k], from_front = i < 0 ? static_cast<place>(i + extent) : i;
-    places[k] = from_front < 0 ? place{0} : from_front > last ? last : from_front;
+  found_positions(const Index* at, std::int64_t count) : found_(room_) {
+    if constexpr (std::is_same_v<place, Index>)
+      if (!are_outside(at, count)) {
+        found_ = at;
+        return;
+      }
+    constexpr place extent = static_cast<place>(Extent), last = static_cast<place>(Extent - 1);
+    for (std::int64_t k = 0; k < count; ++k) {
+      const place i = at[k], from_front = i < 0 ? static_cast<place>(i + extent) : i;
+      room_[k] = from_front < 0 ? place{0} : from_front > last ? last : from_front;
+    }
   }
+  found_positions(const found_positions&) = delete;
+  found_positions& operator=(const found_positions&) = delete;
+  [[nodiscard]] const place* begin() const { return found_; }
+
+ private:
+  /// Whether any index lies outside the axis, in vectors: as an unsigned number a negative one is large.
+  static bool are_outside(const Index* at, std::int64_t count) {
+    using number = std::make_unsigned_t<Index>;
+    number outside = 0;
+    for (std::int64_t k = 0; k < count; ++k)
+      outside = static_cast<number>(outside | (static_cast<number>(at[k]) >= static_cast<number>(Extent)));
+    return outside != 0;
+  }
+  place room_[found_together];
+  const place* found_;
+};
+/// Copies single numbers from their positions, four at a time: so the processor stores one short vector for four.
+template <class T, class Place>
+inline void copy_numbers(const T* from, const Place* places, std::int64_t count, T* to) {
+  constexpr std::int64_t group = 4;
+  std::int64_t k = 0;
+  for (; k + group <= count; k += group) {
+    T numbers[group];
+    DRX_UNROLL
+    for (std::int64_t i = 0; i < group; ++i) numbers[i] = from[places[k + i]];
+    std::memcpy(to + k, numbers, sizeof numbers);
+  }
+  for (; k < count; ++k) to[k] = from[places[k]];
 }
 /// Copies the box `part` out of a larger array, or into one: rows of `width` elements, which are contiguous from axis
 /// Last on.
@@ -101,17 +138,19 @@ struct kernel<C, E, &prim::dynamic_slice> {
                            to = detail::extents_between(B::part, batch, B::rank);
     if constexpr (n > 1 && to == 1 && B::sized == 1 && detail::extents_between(B::starts, 0, batch) == n) {
       using I = element_of<C, s>;  // single numbers
-      constexpr std::int64_t extent = B::whole[batch];
       const I* at = elements<const I, C, s>(f);
       const T* p = elements<const T, C, x>(f);
+      T* q = elements<T, C, y>(f);
       for (std::int64_t first = 0; first < n; first += detail::found_together) {
         const std::int64_t count = std::min(detail::found_together, n - first);
-        detail::place_type<extent, I> places[detail::found_together];
-        detail::positions<extent>(at + first, count, places);
-        T* q = elements<T, C, y>(f) + first;
-        for (std::int64_t k = 0; k < count; ++k)
-          q[k] = p[detail::batch_element(B::whole, B::part, batch, first + k) * from +
-                   static_cast<std::int64_t>(places[k]) * B::stride[batch]];
+        const detail::found_positions<B::whole[batch], I> places(at + first, count);
+        if constexpr (detail::extents_between(B::whole, 0, batch) == 1) {
+          detail::copy_numbers(p, places.begin(), count, q + first);
+        } else {
+          for (std::int64_t k = 0; k < count; ++k)
+            q[first + k] = p[detail::batch_element(B::whole, B::part, batch, first + k) * from +
+                             static_cast<std::int64_t>(places.begin()[k])];
+        }
       }
     } else if constexpr (n * to > 0)
       for (std::int64_t b = 0; b < n; ++b) {
@@ -173,24 +212,30 @@ struct gathering {
   static constexpr std::int64_t batches = extents_between(all, 0, batch);
 
   using index_type = element_of<C, Indices>;
-  static constexpr std::int64_t together = std::clamp<std::int64_t>(any, 1, found_together);
-  /// Calls f(element of the whole, gathered element), each the first of `behind` ones.
+  /// Calls f(element of the whole, positions from there on in units of `behind`, their number, gathered element of the
+  /// first): for up to found_together positions at a time.
   template <class F>
-  static void for_each(const element_of<C, Indices>* index, F f) {
+  static void for_each_run(const index_type* index, F f) {
     if constexpr (batches * before * any * behind > 0)
       for (std::int64_t b = 0; b < batches; ++b) {
         const auto* at = index + batch_element(indices, all, batch, b) * any;
         const std::int64_t w = batch_element(whole, all, batch, b) * before,
                            g = batch_element(gathered, all, batch, b) * before;
-        for (std::int64_t first = 0; first < any; first += together) {
-          const std::int64_t count = std::min(together, any - first);
-          place_type<n, index_type> places[together];
-          positions<n>(at + first, count, places);
+        for (std::int64_t first = 0; first < any; first += found_together) {
+          const std::int64_t count = std::min(found_together, any - first);
+          const found_positions<n, index_type> places(at + first, count);
           for (std::int64_t p = 0; p < before; ++p)
-            for (std::int64_t k = 0; k < count; ++k)
-              f(((w + p) * n + static_cast<std::int64_t>(places[k])) * behind, ((g + p) * any + first + k) * behind);
+            f((w + p) * n * behind, places.begin(), count, ((g + p) * any + first) * behind);
         }
       }
+  }
+  /// Calls f(element of the whole, gathered element), each the first of `behind` ones.
+  template <class F>
+  static void for_each(const index_type* index, F f) {
+    for_each_run(index, [&](std::int64_t w, const auto* places, std::int64_t count, std::int64_t g) {
+      for (std::int64_t k = 0; k < count; ++k)
+        f(w + static_cast<std::int64_t>(places[k]) * behind, g + k * behind);
+    });
   }
   /// The same for call number `row` of these.
   template <class F>
@@ -216,9 +261,16 @@ struct kernel<C, E, &prim::take> {
     using T = element_of<C, y>;
     const T* p = elements<const T, C, x>(f);
     T* q = elements<T, C, y>(f);
-    G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t from, std::int64_t to) {
-      std::memcpy(q + to, p + from, static_cast<std::size_t>(G::behind) * sizeof(T));
-    });
+    const auto* index = elements<const element_of<C, i>, C, i>(f);
+    if constexpr (G::behind == 1) {
+      G::for_each_run(index, [&](std::int64_t from, const auto* places, std::int64_t count, std::int64_t to) {
+        detail::copy_numbers(p + from, places, count, q + to);
+      });
+    } else {
+      G::for_each(index, [&](std::int64_t from, std::int64_t to) {
+        std::memcpy(q + to, p + from, static_cast<std::size_t>(G::behind) * sizeof(T));
+      });
+    }
   }
 };
 
@@ -233,6 +285,25 @@ DRX_INLINE void add_row(T* __restrict row, const T* __restrict update) {
   DRX_INDEPENDENT_VECTORS
   for (std::int64_t k = 0; k < Width; ++k) row[k] = wrapping_sum(row[k], update[k]);
 }
+/// Adds updates to the rows of an array, as `G`, a `gathering`, tells: of single numbers four to a jump.
+template <class G, class T>
+inline void add_updates(T* to, const typename G::index_type* index, const T* updates) {
+  if constexpr (G::behind == 1) {
+    G::for_each_run(index, [&](std::int64_t first, const auto* places, std::int64_t count, std::int64_t update) {
+      T* const numbers = to + first;
+      const T* const own = updates + update;
+      constexpr std::int64_t group = 4;
+      std::int64_t k = 0;
+      for (; k + group <= count; k += group) {
+        DRX_UNROLL
+        for (std::int64_t i = k; i < k + group; ++i) numbers[places[i]] = wrapping_sum(numbers[places[i]], own[i]);
+      }
+      for (; k < count; ++k) numbers[places[k]] = wrapping_sum(numbers[places[k]], own[k]);
+    });
+  } else {
+    G::for_each(index, [&](std::int64_t at, std::int64_t update) { add_row<G::behind>(to + at, updates + update); });
+  }
+}
 }  // namespace detail
 
 template <class C, int E>
@@ -244,8 +315,7 @@ struct kernel<C, E, &prim::scatter> {
     const T* p = elements<const T, C, u>(f);
     T* q = elements<T, C, y>(f);
     std::memset(q, 0, static_cast<std::size_t>(C::bytes(y)));
-    G::for_each(elements<const element_of<C, i>, C, i>(f),
-                [&](std::int64_t to, std::int64_t from) { detail::add_row<G::behind>(q + to, p + from); });
+    detail::add_updates<G>(q, elements<const element_of<C, i>, C, i>(f), p);
   }
 };
 

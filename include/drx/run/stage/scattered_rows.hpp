@@ -74,7 +74,11 @@ struct scattered_rows {
   static constexpr bool meets_most = C::values[array].shape[0] <= 2 * most_rows;
   static void scatter(const frame& f, T* to) {
     std::memset(to, 0, static_cast<std::size_t>(C::bytes(array)));
-    for_each(f, [&](std::int64_t at, const T* update) { detail::add_row<width>(to + at, update); });
+    unroll<count>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int e = Entries.of[K], i = C::operand(e, 0), u = C::operand(e, 1);
+      detail::add_updates<detail::scattering<C, e>>(to, elements<const element_of<C, i>, C, i>(f),
+                                                    elements<const T, C, u>(f));
+    });
   }
   /// Calls f(the row's first element, update) for each of the scatters' updates.
   template <class F>
