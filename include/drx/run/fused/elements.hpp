@@ -54,13 +54,15 @@ struct fused_elements {
   /// The index along an axis.
   template <class T, int Axis>
   DRX_INLINE static T position(std::int64_t r, std::int64_t i) {
-    if constexpr (Axis == Loop::loop.rank - 1) {
+    if constexpr (Axis > Loop::by_rows.split) {
+      return T{};  // (behind the axis along which rows go are axes of one number)
+    } else if constexpr (Axis == Loop::by_rows.split) {
       constexpr bool short_row = Loop::loop[Axis] <= std::numeric_limits<std::int32_t>::max();
       return static_cast<T>(
           static_cast<std::conditional_t<short_row, std::int32_t, std::int64_t>>(i));  // (for vectors)
     } else {
       std::int64_t before = r;
-      for (int axis = Loop::loop.rank - 2; axis > Axis; --axis) before /= Loop::loop[axis];
+      for (int axis = Loop::by_rows.split - 1; axis > Axis; --axis) before /= Loop::loop[axis];
       return static_cast<T>(before % Loop::loop[Axis]);
     }
   }
