@@ -14,7 +14,8 @@ constexpr auto combined = [](auto x, auto column, auto row, auto one) {
 /// With positions along each axis, and rearrangements.
 constexpr auto along_each = [](auto x, auto column) {
   using all = decltype(x);
-  const auto moved = drx::concatenate<1>(drx::slice<drx::all, drx::range<5, 14>>(x), drx::slice<drx::all, drx::range<0, 5>>(x));
+  const auto moved =
+      drx::concatenate<1>(drx::slice<drx::all, drx::range<5, 14>>(x), drx::slice<drx::all, drx::range<0, 5>>(x));
   return std::tuple{x * column + drx::iota<all, 1>(), x - 2 * drx::iota<all, 0>() * drx::iota<all, 2>(),
                     moved * column + x, moved + drx::iota<all, 1>() * drx::iota<all, 0>(),
                     drx::exp(x * column) - drx::roll<3, 1>(x)};

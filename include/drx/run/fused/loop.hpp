@@ -183,8 +183,8 @@ struct fused_loop {
   }
   /// Segments of a row for which a loop is compiled.
   static constexpr int most_segments = 8;
-  /// The rows of a loop that is not flat: its last axis of several numbers, or with rearrangements more axes, along which
-  /// all operands are whole or one number.
+  /// The rows of a loop that is not flat: its last axis of several numbers, or with rearrangements more axes, along
+  /// which all operands are whole or one number.
   static constexpr rearranged_rows by_rows = [] {
     int last = loop.rank == 0 ? 0 : loop.rank - 1;
     while (last > 0 && loop[last] == 1) --last;  // a row of one number is none to go along

@@ -233,8 +233,7 @@ struct gathering {
   template <class F>
   static void for_each(const index_type* index, F f) {
     for_each_run(index, [&](std::int64_t w, const auto* places, std::int64_t count, std::int64_t g) {
-      for (std::int64_t k = 0; k < count; ++k)
-        f(w + static_cast<std::int64_t>(places[k]) * behind, g + k * behind);
+      for (std::int64_t k = 0; k < count; ++k) f(w + static_cast<std::int64_t>(places[k]) * behind, g + k * behind);
     });
   }
   /// The same for call number `row` of these.
