@@ -203,6 +203,18 @@ class plan_simulator {
     for (int i = 0; i < x.operands.count; ++i) in.push_back(through_rearrangement(id(x.operands, i), here, check));
     return evaluate(p.definition[v], in, here)[0];
   }
+  /// Whether value v, in memory, is an operand of concatenation x and lies where its result has it.
+  bool is_in_its_part(const drx::frozen_entry& x, int v) const {
+    if (x.prim != &drx::prim::concatenate) return false;
+    const int r = id(x.results, 0);
+    std::int64_t offset = p.where[r].offset;
+    for (int i = 0; i < x.operands.count; ++i) {
+      const int o = id(x.operands, i);
+      if (root(o) == root(v) && p.where[v].space == p.where[r].space && p.where[v].offset == offset) return true;
+      offset += bytes(o);
+    }
+    return false;
+  }
   void single(int e, const site& here) {
     const drx::frozen_entry& x = t.entries[e];
     const bool updates = x.prim == &drx::prim::update_slice;
@@ -213,7 +225,8 @@ class plan_simulator {
       const bool fills = updates && i == 0 && is_unwritten_constant(o);
       const auto check = [&](int from) {
         for (int k = 0; k < x.results.count; ++k)
-          if (const int r = id(x.results, k); overlap(r, from) && !(updates && i == 0 && same_place(r, from)))
+          if (const int r = id(x.results, k);
+              overlap(r, from) && !(updates && i == 0 && same_place(r, from)) && !is_in_its_part(x, from))
             throw plan_fault(std::string(x.prim->name) + " writes over its operand");
       };
       in.push_back(fills ? named(evaluate(p.definition[root(o)], {}, here)[0], type(o))

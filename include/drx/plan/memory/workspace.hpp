@@ -2,13 +2,14 @@
 // that the steps store gets an offset in the workspace, in place of an operand that dies if the shapes allow it.
 #pragma once
 
+#include <drx/plan/memory/joined_values.hpp>
 #include <drx/plan/memory/steps.hpp>
 
 namespace drx::plan {
 
 /// A value in memory while the steps of a region are gone through.
 struct stored_block {
-  int value;
+  int value;  // -1: several lie there
   std::int64_t offset, bytes;
   int last;  // the last step that needs it
 };
@@ -82,6 +83,12 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
 /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
 constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around) {
   const vec<bool> in_place = written_in_place(w, r, where, around);
+  const vec<part_of_joined> parts = parts_of_joined(w, r, in_place);
+  vec<int> last_of_parts(w.values + 1, -1);
+  for (int v = 0; v < w.values; ++v)
+    if (const int whole = parts[v].whole; whole >= 0)
+      last_of_parts[whole] = std::max({last_of_parts[whole], last[v], last[whole]});
+  vec<bool> placed(w.values + 1, false);
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   vec<stored_block> live;
   std::int64_t frame = 0;
@@ -103,10 +110,23 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
           w.p.where[v] = {space::slot, w.p.slots++};
           continue;
         }
+        if (placed[v]) continue;
+        const auto [whole, within] = parts[v];
+        if (whole >= 0) {  // the whole gets its place with its first part
+          if (!placed[whole]) {
+            const std::int64_t offset = place(w.bytes(whole), s);
+            live.push_back({-1, offset, w.bytes(whole), last_of_parts[whole]});
+            w.p.where[whole] = {where, offset};
+            placed[whole] = true;
+          }
+          w.p.where[v] = {where, w.p.where[whole].offset + within};
+          continue;
+        }
         const int end = last[v] < s ? s : last[v];
         int reused = -1;
         for (int k = 0; k < live.size() && reused < 0; ++k)
-          if (live[k].last == s && live[k].bytes == w.bytes(v) && read_in_place(w, step0 + s, live[k].value, v))
+          if (live[k].value >= 0 && live[k].last == s && live[k].bytes == w.bytes(v) &&
+              read_in_place(w, step0 + s, live[k].value, v))
             reused = k;
         if (reused >= 0) {
           live[reused].value = v;

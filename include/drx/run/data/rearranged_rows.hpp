@@ -206,10 +206,11 @@ void copy_rearranged(frame& f) {
   for (std::int64_t r = 0; r < rows.rows(); ++r) {
     unroll<rows.segments>([&]<int S>(std::integral_constant<int, S>) __attribute__((always_inline)) {
       constexpr std::size_t bytes = static_cast<std::size_t>(rows.size(S)) * sizeof(T);
-      if (const T* from = detail::rearranged_element<C, E, rows.split, rows.first[S]>(f, row))
-        std::memcpy(to, from, bytes);
-      else
+      const T* from = detail::rearranged_element<C, E, rows.split, rows.first[S]>(f, row);
+      if (!from)
         std::memset(to, 0, bytes);
+      else if (from != to)  // (else it was written there: plan/memory/joined_values.hpp)
+        std::memcpy(to, from, bytes);
       to += rows.size(S);
     });
     detail::to_next_row(row, rows.extents, rows.split);
