@@ -94,6 +94,10 @@ inline constexpr std::int64_t value_of_large_block = 1 << 14;
 inline constexpr std::int64_t small_matrix = 64;
 /// Rows of a member's matrix up to which several members' lie one below the other in one product.
 inline constexpr std::int64_t few_rows = 8;
+/// Arrays of so many numbers fall apart into numbers in the loops of members in lanes, unless the body then has so many
+/// times the entries.
+inline constexpr std::int64_t few_numbers = 9;
+inline constexpr int growth_by_numbers = 2;
 /// Bytes from which on a member that is read for a dot product and again for a sum goes in a smaller block, which the
 /// first cache still holds the second time.
 inline constexpr std::int64_t long_member = 256;

@@ -5,6 +5,7 @@
 
 #include <drx/plan/machine.hpp>
 #include <drx/plan/staging/lanes.hpp>
+#include <drx/plan/staging/numbers.hpp>
 #include <drx/plan/staging/stage.hpp>
 
 #include <algorithm>
@@ -110,12 +111,6 @@ constexpr bool can_batch_small(const tape& body, int inputs, bool as_rows, bool 
   return true;
 }
 
-constexpr int entries_in_all(const tape& body) {
-  int n = body.entries.size();
-  for (const entry& e : body.entries)
-    for (const tape& region : e.regions) n += entries_in_all(region);
-  return n;
-}
 /// The bytes that a member's loops write step by step.
 constexpr std::int64_t bytes_of_steps(const tape& body) {
   std::int64_t n = 0;
@@ -302,7 +297,7 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
   vec<int> out;
   lane_writer w{b, n};
   if (lanes) {
-    out = w.write(body, all, batched);
+    out = w.write(with_numbers_in_loops(body), all, batched);
     for (int i = 0; i < out.size(); ++i)
       if (!batched[i]) out[i] = w.spread(out[i]);
   } else {
