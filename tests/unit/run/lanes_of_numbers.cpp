@@ -77,6 +77,16 @@ constexpr auto systems = [](auto w, auto data) {
 };
 using Systems = drx::program<mean_of<systems>, array<double, 2>, drx::placed<array<double, 2>, runs>>;
 
+// A loop of no steps, which reads and stacks arrays without rows.
+constexpr auto without_steps = [](auto w, auto data) {
+  auto [last, kept] = drx::scan([](auto v, auto x) { return std::pair{v * x, v + x}; }, w, data);
+  return std::pair{last, kept};
+};
+constexpr auto without_steps_of_members = [](auto w, auto data) {
+  return drx::map(without_steps, drx::broadcast<runs>(w), data);
+};
+using WithoutSteps = drx::program<without_steps_of_members, array<double, 3>, drx::placed<array<double, 0, 3>, runs>>;
+
 // A loop with a longer array stays as it is, and so does one that ends by a condition.
 constexpr auto longer = [](auto w, auto data) {
   return drx::sum(drx::fori_loop<3>(data, [=](auto v) { return 0.5 * drx::tanh(w * v + drx::roll<1>(v)); }));
@@ -108,6 +118,7 @@ TEST_CASE("systems of numbers are joined") {
   harness::check_run<Systems>({.low = -1, .high = 1}, {5, 300});
   CHECK(block_of<Systems>().find("2 carries]") != std::string::npos);
 }
+TEST_CASE("a loop of no steps") { harness::check_run<WithoutSteps>({}, {5, 300}); }
 TEST_CASE("other loops stay as they are") {
   harness::check_run<Longer>({.low = -1, .high = 1}, {5, 300});
   CHECK(block_of<Longer>().find("scan[3, 1 constants, 1 carries]") != std::string::npos);

@@ -121,7 +121,8 @@ class number_writer {
   constexpr vec<int> numbers(int v, int stacked = 0) {
     if (value[v].whole < 0 && value[v].stacked == stacked) return value[v].numbers;
     const shape s = type(v).shape, stack = first_axes(s, stacked);
-    const std::int64_t n = s.size() / stack.size();
+    std::int64_t n = 1;  // (a stack may have no rows)
+    for (int axis = stacked; axis < s.rank; ++axis) n *= s[axis];
     const int columns = emit::reshape(b, whole(v), with_last(stack, n));
     vec<int> r;
     for (int i = 0; i < n; ++i) r.push_back(emit::reshape(b, emit::part_of_axis(b, columns, stacked, i, 1), stack));
