@@ -32,12 +32,12 @@ int parts_in_place() {
   return n;
 }
 
-// Both parts come from a loop. One is read again when nobody reads the whole any more, by a loop whose result is as
-// large as the whole.
+// Both parts come from a loop. One is read again when nobody reads the whole any more, after a product as large as the
+// whole has been written.
 constexpr auto read_later = [](auto x, auto w) {
   auto a = drx::tanh(x), b = drx::sin(x);
-  auto product = drx::matmul(drx::concatenate<0>(a, b), w);
-  return drx::matmul(drx::reshape<8, 16>(drx::broadcast_to<2, 4, 16>(a)) * product, w) + product;
+  auto product = drx::matmul(drx::matmul(drx::concatenate<0>(a, b), w), w);
+  return drx::matmul(a, drx::matmul(drx::transpose(product), product));
 };
 // An argument and what is joined twice are copied.
 constexpr auto copied = [](auto x, auto w) {
