@@ -119,7 +119,7 @@ class number_writer {
   }
   /// The value's numbers, along so many stacked axes.
   constexpr vec<int> numbers(int v, int stacked = 0) {
-    if (value[v].whole < 0 && value[v].stacked == stacked) return value[v].numbers;
+    if (!value[v].numbers.empty() && value[v].stacked == stacked) return value[v].numbers;
     const shape s = type(v).shape, stack = first_axes(s, stacked);
     std::int64_t n = 1;  // (a stack may have no rows)
     for (int axis = stacked; axis < s.rank; ++axis) n *= s[axis];
