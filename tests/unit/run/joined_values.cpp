@@ -46,7 +46,8 @@ constexpr auto copied = [](auto x, auto w) {
 };
 // Parts that are not whole cache lines, or not one behind the other.
 constexpr auto shorter = [](auto x, auto w) {
-  auto a = drx::tanh(drx::slice<0, 3>(drx::reshape<64>(x))), b = drx::sin(drx::slice<0, 13>(drx::reshape<64>(x)));
+  auto a = drx::tanh(drx::slice<0, 3>(drx::reshape<64>(x)));
+  auto b = drx::sin(drx::slice<0, 13>(drx::reshape<64>(x)));
   auto c = drx::tanh(drx::slice<drx::all, drx::range<0, 8>>(x)),
        d = drx::sin(drx::slice<drx::all, drx::range<0, 8>>(x));
   return drx::matmul(drx::reshape<1, 16>(drx::concatenate<0>(a, b)), w) +
