@@ -2361,7 +2361,7 @@ void for_each_index(const shape& s, F&& f) {
   }
 }
 
-inline std::int64_t flat_index(const shape& s, const std::int64_t* index) {
+constexpr std::int64_t flat_index(const shape& s, const std::int64_t* index) {
   std::int64_t at = 0;
   for (int axis = 0; axis < s.rank; ++axis) at = at * s[axis] + index[axis];
   return at;

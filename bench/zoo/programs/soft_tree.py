@@ -22,23 +22,22 @@ def of_rows(weights, offsets, leaves, x, labels):  # all rows at once, rows firs
     return -jnp.mean(jnp.log(jnp.sum(chances * jax.nn.softmax(leaves).T[labels], 1)))
 
 
-def of_columns(weights, offsets, leaves, x, labels):  # rows last
+def by_class(weights, offsets, leaves, x):  # the classes' chances, rows last
     right = jax.nn.sigmoid(weights @ x.T + offsets[:, None])
     chances = jnp.ones((1, len(x)))
     for level in range(4):
         turn = right[(1 << level) - 1:(2 << level) - 1]
         chances = jnp.stack([chances * (1 - turn), chances * turn], 1).reshape(-1, len(x))
-    each = jax.nn.softmax(leaves).T @ chances
+    return jax.nn.softmax(leaves).T @ chances
+
+
+def of_columns(weights, offsets, leaves, x, labels):
+    each = by_class(weights, offsets, leaves, x)
     return -jnp.mean(jnp.log(jnp.take_along_axis(each, labels[None], 0)[0]))
 
 
 def one_hot(weights, offsets, leaves, x, labels):
-    right = jax.nn.sigmoid(weights @ x.T + offsets[:, None])
-    chances = jnp.ones((1, len(x)))
-    for level in range(4):
-        turn = right[(1 << level) - 1:(2 << level) - 1]
-        chances = jnp.stack([chances * (1 - turn), chances * turn], 1).reshape(-1, len(x))
-    each = jax.nn.softmax(leaves).T @ chances
+    each = by_class(weights, offsets, leaves, x)
     return -jnp.mean(jnp.log(jnp.sum(each * jax.nn.one_hot(labels, 4, axis=0), 0)))
 
 

@@ -1,5 +1,5 @@
-// drx/plan/memory/joined_values.hpp: what fused loops make for a concatenation that is stored, as rows of a matrix that
-// a step reads, they write where the concatenation has it: nothing is copied.
+// drx/plan/memory/joined_values.hpp: finds the parts of stored concatenations that fused loops can write in their places.
+// Rows that are joined to a matrix, which a step reads, are then not copied.
 // Tested by tests/unit/run/joined_values.cpp.
 #pragma once
 

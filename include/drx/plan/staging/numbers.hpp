@@ -6,6 +6,7 @@
 // Tested by tests/unit/run/lanes_of_numbers.cpp.
 #pragma once
 
+#include <drx/core/tensor.hpp>
 #include <drx/plan/machine.hpp>
 #include <drx/plan/staging/outer_products.hpp>
 #include <drx/primitives/catalogue.hpp>
@@ -13,12 +14,7 @@
 
 namespace drx::plan {
 
-/// The index, in the order of memory, at these places.
-constexpr std::int64_t index_of(const shape& s, const vec<std::int64_t>& at) {
-  std::int64_t r = 0;
-  for (int axis = 0; axis < s.rank; ++axis) r = r * s[axis] + at[axis];
-  return r;
-}
+/// The index of the number at this row-major position.
 constexpr vec<std::int64_t> places_of(const shape& s, std::int64_t index) {
   vec<std::int64_t> at(s.rank, 0);
   for (int axis = s.rank - 1; axis >= 0; --axis) {
@@ -101,7 +97,7 @@ class number_writer {
   }
 
   [[nodiscard]] constexpr abstract_value type(int v) const { return t.values[v]; }
-  /// The axes of value v's numbers, if so many are stacked; and those of one of them.
+  /// The first n axes of s.
   static constexpr shape first_axes(const shape& s, int n) {
     shape r;
     for (int axis = 0; axis < n; ++axis) r.push_back(s[axis]);
@@ -126,6 +122,7 @@ class number_writer {
     const int columns = emit::reshape(b, whole(v), with_last(stack, n));
     vec<int> r;
     for (int i = 0; i < n; ++i) r.push_back(emit::reshape(b, emit::part_of_axis(b, columns, stacked, i, 1), stack));
+    if (value[v].numbers.empty()) set_numbers(v, r, stacked);  // (each entry asks for them once for each number)
     return r;
   }
   constexpr void set_numbers(int v, const vec<int>& n, int stacked = 0) {
@@ -185,7 +182,7 @@ class number_writer {
       return emit::constant(b, number, static_cast<double>(at[prim::rules::iota::view(e).axis]));
     const shape to = type(e.results[0]).shape, from = type(e.operands[0]).shape;
     if (e.prim == &prim::reshape) {
-      at = places_of(from, index_of(to, at));
+      at = places_of(from, flat_index(to, at.begin()));
     } else if (e.prim == &prim::transpose) {
       vec<std::int64_t> source(at.size(), 0);
       for (int axis = 0; axis < to.rank; ++axis)
@@ -212,7 +209,7 @@ class number_writer {
       for (const std::int64_t axis : prim::rules::flip::view(int_list(e.attrs)).axes)
         at[static_cast<int>(axis)] = to[static_cast<int>(axis)] - 1 - at[static_cast<int>(axis)];
     }
-    return numbers(e.operands[0])[static_cast<int>(index_of(from, at))];
+    return numbers(e.operands[0])[static_cast<int>(flat_index(from, at.begin()))];
   }
   constexpr vec<int> joined(const entry& e) {
     const shape to = type(e.results[0]).shape;
@@ -222,7 +219,7 @@ class number_writer {
       vec<std::int64_t> at = places_of(to, i);
       int k = 0;
       for (; at[axis] >= type(e.operands[k]).shape[axis]; ++k) at[axis] -= type(e.operands[k]).shape[axis];
-      r.push_back(numbers(e.operands[k])[static_cast<int>(index_of(type(e.operands[k]).shape, at))]);
+      r.push_back(numbers(e.operands[k])[static_cast<int>(flat_index(type(e.operands[k]).shape, at.begin()))]);
     }
     return r;
   }
@@ -252,7 +249,7 @@ class number_writer {
         for (const std::int64_t a : over.axes) summed = summed || a == axis;
         if (!summed) left.push_back(at[axis]);
       }
-      int& sum = r[static_cast<int>(index_of(to, left))];
+      int& sum = r[static_cast<int>(flat_index(to, left.begin()))];
       const int term = x[static_cast<int>(i)];
       sum = sum < 0 ? term : emit::add(b, sum, term);
     }
