@@ -159,8 +159,9 @@ DRX_FN inline std::byte* scratch(const frame& f) {
     return nullptr;
   }
 }
-template <class T, class C, int V>
-DRX_FN inline T* elements(const frame& f) {
+/// The elements of value V; `f` is a frame, or knows its workspaces.
+template <class T, class C, int V, class Frame>
+DRX_FN inline T* elements(const Frame& f) {
   return reinterpret_cast<T*>(address<C, V>(f));
 }
 template <class C, int V>

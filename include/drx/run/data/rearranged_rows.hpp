@@ -106,13 +106,13 @@ inline constexpr plan::rearranged_piece rearranged_piece_of =
 template <class C, int E, int Axis, std::int64_t I>
 inline constexpr int piece_at = plan::rearrangement(C::tape.view(), C::tape.entries[E]).piece_at(Axis, I);
 
-template <class C, int V, int Split, std::int64_t First>
-DRX_INLINE const element_of<C, V>* element_at(const frame& f, const row_index& row);
+template <class C, int V, int Split, std::int64_t First, class Frame>
+DRX_INLINE const element_of<C, V>* element_at(const Frame& f, const row_index& row);
 
 /// The element of entry E, a rearrangement, at `row` and, from axis Axis on, where the axes before have led: at operand
 /// Operand, and there at `from`.
-template <class C, int E, int Split, std::int64_t First, int Axis, int Operand, std::int64_t Start>
-DRX_INLINE const element_of<C, C::result(E, 0)>* rearranged_element(const frame& f, const row_index& row,
+template <class C, int E, int Split, std::int64_t First, int Axis, int Operand, std::int64_t Start, class Frame>
+DRX_INLINE const element_of<C, C::result(E, 0)>* rearranged_element(const Frame& f, const row_index& row,
                                                                     row_index& from) {
   using T = element_of<C, C::result(E, 0)>;
   constexpr int rank = C::values[C::result(E, 0)].shape.rank;
@@ -149,14 +149,14 @@ DRX_INLINE const element_of<C, C::result(E, 0)>* rearranged_element(const frame&
 }
 /// The element of entry E, a rearrangement, stored or not, at `row`, at position First of axis Split, and at 0 of the
 /// axes after that one; null where that is a zero beside a padded operand.
-template <class C, int E, int Split, std::int64_t First>
-DRX_INLINE const element_of<C, C::result(E, 0)>* rearranged_element(const frame& f, const row_index& row) {
+template <class C, int E, int Split, std::int64_t First, class Frame>
+DRX_INLINE const element_of<C, C::result(E, 0)>* rearranged_element(const Frame& f, const row_index& row) {
   row_index from;
   return rearranged_element<C, E, Split, First, 0, plan::rearranged_piece::each, 0>(f, row, from);
 }
 /// The same of value V, in memory or a rearrangement.
-template <class C, int V, int Split, std::int64_t First>
-DRX_INLINE const element_of<C, V>* element_at(const frame& f, const row_index& row) {
+template <class C, int V, int Split, std::int64_t First, class Frame>
+DRX_INLINE const element_of<C, V>* element_at(const Frame& f, const row_index& row) {
   if constexpr (is_rearranged<C, V>) {
     constexpr int e = C::definition(V);
     return rearranged_element<C, e, Split, First>(f, row);

@@ -271,8 +271,8 @@ struct fused_loop {
     return at;
   }
   /// Segment S of a row of rearrangement V.
-  template <int V, int S>
-  DRX_INLINE static const element_of<C, V>* rearranged_row(const frame& f, const detail::row_index& row) {
+  template <int V, int S, class Frame>
+  DRX_INLINE static const element_of<C, V>* rearranged_row(const Frame& f, const detail::row_index& row) {
     const auto* at = detail::element_at<C, V, by_rows.split, by_rows.first[S]>(f, row);
     return at ? at : detail::zeros_beside<element_of<C, V>, by_rows.size(S)>;
   }
@@ -366,8 +366,8 @@ struct fused_loop {
   };
 
   /// The address of entry M's stored result; null if it is not stored.
-  template <int M>
-  DRX_INLINE static std::byte* store_address(const frame& f) {
+  template <int M, class Frame>
+  DRX_INLINE static std::byte* store_address(const Frame& f) {
     if constexpr (C::plan.stored[result(M)]) {
       return address<C, result(M)>(f);
     } else {
