@@ -29,23 +29,26 @@ struct product {
   /// Calls epilogue(row, column, sum) for each element of batch b.
   template <class Team, class Epilogue>
   DRX_INLINE static void run(const Team& team, const frame& f, std::int64_t b, const Epilogue& epilogue) {
-    const T* const p = elements<const T, C, x>(f) + b * m * k;
-    const T* const q = elements<const T, C, y>(f) + b * k * n;
+    using X = element_of<C, x>;  // T, or 16 bits
+    using Y = element_of<C, y>;
+    const X* const p = elements<const X, C, x>(f) + b * m * k;
+    const Y* const q = elements<const Y, C, y>(f) + b * k * n;
     for_each(team, tiles_down * tiles_across, [&](std::int64_t t) {
       // Neighbouring lanes have neighbouring columns; a tile's own columns and rows are far from each other.
       const std::int64_t i = t / tiles_across, j = t % tiles_across;
       std::int64_t row[rows], column[columns];
       for (int r = 0; r < rows; ++r) row[r] = i + r * tiles_down;
       for (int c = 0; c < columns; ++c) column[c] = j + c * tiles_across;
-      const T *a[rows], *d[columns];  // (beyond the end: the last row or column again, whose sums are thrown away)
+      const X* a[rows];
+      const Y* d[columns];  // (beyond the end: the last row or column again, whose sums are thrown away)
       for (int r = 0; r < rows; ++r) a[r] = p + (row[r] < m ? row[r] : m - 1) * (tx ? 1 : k);
       for (int c = 0; c < columns; ++c) d[c] = q + (column[c] < n ? column[c] : n - 1) * (ty ? k : 1);
       T sum[rows][columns] = {};
       run::detail::add_up<static_cast<int>(k)>(sum, [&](int first, int depth) {
         for (std::int64_t l = first; l < first + depth; ++l) {
           T left[rows], right[columns];
-          for (int r = 0; r < rows; ++r) left[r] = a[r][l * (tx ? m : 1)];
-          for (int c = 0; c < columns; ++c) right[c] = d[c][l * (ty ? 1 : n)];
+          for (int r = 0; r < rows; ++r) left[r] = static_cast<T>(a[r][l * (tx ? m : 1)]);
+          for (int c = 0; c < columns; ++c) right[c] = static_cast<T>(d[c][l * (ty ? 1 : n)]);
           for (int r = 0; r < rows; ++r)
             for (int c = 0; c < columns; ++c) sum[r][c] = wrapping_product_sum(left[r], right[c], sum[r][c]);
         }

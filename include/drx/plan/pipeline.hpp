@@ -6,6 +6,7 @@
 #include <drx/plan/loops/broadcasts.hpp>
 #include <drx/plan/loops/equal_loops.hpp>
 #include <drx/plan/loops/invariants.hpp>
+#include <drx/plan/loops/narrow_factors.hpp>
 #include <drx/plan/loops/narrow_transposes.hpp>
 #include <drx/plan/loops/rearrangements_in_sums.hpp>
 #include <drx/plan/loops/row_chunks.hpp>
@@ -54,6 +55,7 @@ inline constexpr pass passes[] = {
      with_rearrangements_in_sums},
     {"short axes", "A short last axis changes places with the one before it.", with_short_axes_exchanged},
     {"row chunks", "Values that outgrow the caches are computed some rows at a time.", with_row_chunks},
+    {"narrow factors", "Products of matrices with vectors read matrices of 16 bits as they are.", with_narrow_factors},
 };
 
 /// The passes over the body of each stage, which "stages" runs before it looks for stages of nested placements in the

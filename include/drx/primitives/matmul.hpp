@@ -11,7 +11,9 @@
 
 namespace drx {
 namespace prim::rules {
-struct matmul {  // operands of one rank >= 2, equal leading extents
+// Operands of one rank >= 2, with equal leading extents. In a plan one of them may have numbers of 16 bits beside
+// floats, which the product reads as floats (plan/loops/narrow_factors.hpp).
+struct matmul {
   struct view {  // ints: {first is transposed, second is transposed}
     bool transposes_first, transposes_second;
     constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
@@ -32,7 +34,9 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
     typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
-    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
+    const dtype first = t.operands[0].type, second = t.operands[1].type, to = is_half_type(first) ? second : first;
+    const bool widens = to == dtype::float32 && (is_half_type(first) || is_half_type(second));
+    typing::require((first == second && first != dtype::boolean) || widens, "matmul: types");
     for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
     const auto [tx, ty] = view(t.attrs);
     const int r = x.rank;
@@ -40,7 +44,7 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     shape s = x;
     s[r - 2] = x[tx ? r - 1 : r - 2];
     s[r - 1] = y[ty ? r - 2 : r - 1];
-    return {t.operands[0].with_shape(s)};
+    return {t.operands[0].with_type(to).with_shape(s)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const auto [tx, ty] = view(s.e);
@@ -210,9 +214,10 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
+    const tensor first = to_floats(*v.in[0]), second = to_floats(*v.in[1]);
     for (std::int64_t b = 0; b < batches; ++b) {
-      const T* p = v.in[0]->data<T>() + b * m * k;
-      const T* q = v.in[1]->data<T>() + b * k * n;
+      const T* p = first.data<T>() + b * m * k;
+      const T* q = second.data<T>() + b * k * n;
       T* r = v.out[0].data<T>() + b * m * n;
       for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t j = 0; j < n; ++j) {

@@ -11,12 +11,13 @@
 namespace drx::run {
 
 /// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be
-/// 0.
+/// 0. The matrix in a product with a vector may have numbers of 16 bits: the rows of dot products, or those that are
+/// added up, of at least a pack each.
 #if defined(__NVCC__)
 #pragma nv_exec_check_disable
 #endif
-template <class T, int M, int N, int K, bool TransA, bool TransB, class Epilogue>
-DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
+template <class T, int M, int N, int K, bool TransA, bool TransB, class A, class B, class Epilogue>
+DRX_INLINE void gemm(const A* a, const B* b, Epilogue epilogue) {
   constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>) && M > 0 && N > 0 && K > 0;
   if constexpr (!vectorised) {
     for (int i = 0; i < M; ++i)
@@ -24,22 +25,25 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
         T sum[1][1] = {};
         detail::add_up<K>(sum, [&](int first, int depth) {
           for (int k = first; k < first + depth; ++k)
-            sum[0][0] =
-                wrapping_product_sum(a[TransA ? k * M + i : i * K + k], b[TransB ? j * K + k : k * N + j], sum[0][0]);
+            sum[0][0] = wrapping_product_sum(static_cast<T>(a[TransA ? k * M + i : i * K + k]),
+                                             static_cast<T>(b[TransB ? j * K + k : k * N + j]), sum[0][0]);
         });
         epilogue(i, j, sum[0][0]);
       }
   } else if constexpr ((N == 1 && !TransA) || (M == 1 && TransB)) {
     constexpr bool column = N == 1 && !TransA;
-    detail::dot_rows<T, column ? M : N, K>(
-        column ? a : b, column ? b : a, [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
-          if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, so that packs can be
-                                                                                 // read at once
-            detail::save_first<R>(epilogue.c + first, sums);
-          } else {
-            for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
-          }
-        });
+    const auto sink = [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
+      if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, so that packs can be read
+                                                                             // at once
+        detail::save_first<R>(epilogue.c + first, sums);
+      } else {
+        for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
+      }
+    };
+    if constexpr (column)
+      detail::dot_rows<T, M, K>(a, b, sink);
+    else
+      detail::dot_rows<T, N, K>(b, a, sink);
   } else if constexpr (M == 1 && detail::short_row_product<T, N, K>::fits &&
                        !requires { typename Epilogue::takes_tiles; }) {
     detail::short_row_product<T, N, K>::run(a, b, epilogue);

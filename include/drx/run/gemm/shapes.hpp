@@ -97,14 +97,15 @@ struct wide_product {
 
 /// sink(row, sums, integral_constant R): lane r of sums is the sum over k of a[row + r][k] x[k], r < R. Packs run along
 /// k, eight or four rows at a time. The last pack ends at K; lanes that it shares with the one before are zeros, also
-/// in a, since an infinity times 0 is not 0. Rows of half a pack and less lie in packs side by side.
-template <class T, int M, int K, class Sink>
-DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
+/// in a, since an infinity times 0 is not 0. Rows of half a pack and less lie in packs side by side. The rows may be of
+/// 16 bits.
+template <class T, int M, int K, class A, class Sink>
+DRX_HOST_INLINE void dot_rows(const A* a, const T* x, Sink sink) {
   constexpr int W = pack_width<T>, whole = K / W * W, tail = K % W, most = W >= 8 ? 8 : 4;
   constexpr bool overlaps = tail != 0 && K > W, alone = K < W && K > W / 2 && M > 1 && W > 2;
   constexpr std::make_integer_sequence<int, W> lanes{};
-  const auto ending = [&](const T* p) __attribute__((always_inline)) {  // the last `tail` of K elements, after zeros
-    return last_lanes<T, tail>(load(p + K - W), lanes);
+  const auto ending = [&](const auto* p) __attribute__((always_inline)) {  // the last `tail` of K elements, after zeros
+    return last_lanes<T, tail>(load_as<T>(p + K - W), lanes);
   };
   pack<T> short_x{};  // x, if it is shorter than a pack
   if constexpr (alone)
@@ -113,7 +114,7 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
     pack<T> sum[1][R] = {};
     add_up<whole / W>(sum, [&](int first, int steps) __attribute__((always_inline)) {
       for (int k = first * W; k < (first + steps) * W; k += W) DRX_UNROLL
-      for (int r = 0; r < R; ++r) sum[0][r] += load(a + (row + r) * K + k) * load(x + k);
+      for (int r = 0; r < R; ++r) sum[0][r] += load_as<T>(a + (row + r) * K + k) * load(x + k);
     });
     if constexpr (overlaps) {
       const pack<T> last = ending(x);
@@ -123,7 +124,8 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
     if constexpr (alone) DRX_UNROLL
     for (int r = 0; r < R; ++r) {  // a pack begins where the row does; the last row's ends where it does
       const bool last = row + r == M - 1;
-      const pack<T> numbers = last ? moved_down<W - tail>(load(a + M * K - W), lanes) : load(a + (row + r) * K);
+      const pack<T> numbers =
+          last ? moved_down<W - tail>(load_as<T>(a + M * K - W), lanes) : load_as<T>(a + (row + r) * K);
       sum[0][r] = first_lanes_of<T, tail>(numbers, lanes) * short_x;
     }
     constexpr int in_pack = R < W ? R : W;
@@ -132,7 +134,7 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
       pack<T> totals = sums_of_lanes<T, in_pack>(sum[0] + g);
       if constexpr (tail != 0 && !overlaps && !alone) DRX_UNROLL
       for (int r = 0; r < in_pack; ++r)
-        for (int k = 0; k < K; ++k) totals[r] += a[(row + g + r) * K + k] * x[k];
+        for (int k = 0; k < K; ++k) totals[r] += static_cast<T>(a[(row + g + r) * K + k]) * x[k];
       sink(row + g, totals, std::integral_constant<int, in_pack>{});
     }
   };

@@ -2,7 +2,7 @@
 // Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
-#include <drx/run/packs/pack.hpp>
+#include <drx/run/packs/halves.hpp>
 
 #include <utility>
 
@@ -25,10 +25,11 @@ struct short_dots {
       for (int i = 0; i < W; ++i) repeated[i] = x[i % K];
   }
   /// The dot products of the rows from a on.
-  DRX_HOST_INLINE pack<T> of(const T* a) const {
+  template <class A>
+  DRX_HOST_INLINE pack<T> of(const A* a) const {
     pack<T> rows[K];
     DRX_UNROLL
-    for (int k = 0; k < K; ++k) rows[k] = load(a + k * W);
+    for (int k = 0; k < K; ++k) rows[k] = load_as<T>(a + k * W);
     if constexpr (in_halves) {
       DRX_UNROLL
       for (int k = 0; k < K; ++k) rows[k] *= repeated;

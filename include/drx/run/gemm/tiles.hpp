@@ -9,6 +9,7 @@
 
 #include <drx/plan/machine.hpp>
 #include <drx/run/packs/long_sums.hpp>
+#include <drx/run/packs/halves.hpp>
 #include <drx/run/packs/pack.hpp>
 
 #include <concepts>
@@ -30,7 +31,7 @@ inline constexpr int panel_bytes = 64 << 10;
 
 namespace detail {
 
-/// C = op(A) op(B), an M x N matrix of sums of K products.
+/// C = op(A) op(B), an M x N matrix of sums of K products. B may have numbers of 16 bits where it is not copied.
 template <class T, int M, int N, int K, bool TransA, bool TransB>
 struct tiled_product {
   static constexpr int W = pack_width<T>;
@@ -58,13 +59,13 @@ struct tiled_product {
     pack<T> sum[R][P];
 
     /// sum += A[R rows, depth] B[depth, P packs].
-    template <int Back>
-    DRX_HOST_INLINE void multiply(const T* a, const T* b, int depth) {
+    template <int Back, class B>
+    DRX_HOST_INLINE void multiply(const T* a, const B* b, int depth) {
       constexpr int stride = packed ? P * W : N;
       for (int k = 0; k < depth; ++k, b += stride) {
         pack<T> row[P];
         DRX_UNROLL
-        for (int p = 0; p < P; ++p) row[p] = load(b + p * W - (p == P - 1 && !packed ? Back : 0));
+        for (int p = 0; p < P; ++p) row[p] = load_as<T>(b + p * W - (p == P - 1 && !packed ? Back : 0));
         DRX_UNROLL
         for (int r = 0; r < R; ++r) {
           const T x = TransA ? a[k * M + r] : a[r * K + k];
@@ -74,11 +75,12 @@ struct tiled_product {
       }
     }
     /// sum += A[R rows, Depth] B[Depth, P packs], in parts.
-    template <int Back, int Depth>
-    DRX_HOST_INLINE void multiply_all(const T* a, const T* b) {
+    template <int Back, int Depth, class B>
+    DRX_HOST_INLINE void multiply_all(const T* a, const B* b) {
       constexpr int sums = R * P, chains = sums == 1 ? 8 : sums == 2 ? 4 : sums <= 4 ? 2 : 1;
       add_up<Depth>(sum, [&](int first, int depth) __attribute__((always_inline)) {
-        const T *x = a + first * (TransA ? M : 1), *y = b + first * (packed ? P * W : N);
+        const T* x = a + first * (TransA ? M : 1);
+        const B* y = b + first * (packed ? P * W : N);
         if constexpr (chains > 1 && Depth >= 2 * chains)
           multiply_in_chains<Back, chains>(x, y, depth);
         else
@@ -86,8 +88,8 @@ struct tiled_product {
       });
     }
     /// The same in so many chains of additions, each of every so many-th term.
-    template <int Back, int Chains>
-    DRX_HOST_INLINE void multiply_in_chains(const T* a, const T* b, int depth) {
+    template <int Back, int Chains, class B>
+    DRX_HOST_INLINE void multiply_in_chains(const T* a, const B* b, int depth) {
       constexpr int next_a = TransA ? M : 1, next_b = packed ? P * W : N;
       tile chain[Chains]{};
       int k = 0;
@@ -131,20 +133,24 @@ struct tiled_product {
   }
 
   /// P packs of columns from col on; if Last, they end at column N.
-  template <int P, bool Last, class Epilogue>
-  static void panel(const T* a, const T* b, int col, Epilogue epilogue) {  // a copy: not reloaded after each store
-    if constexpr (packed && K > depth_of_panel(P)) {
-      deep_panel<P, Last>(a, b, col, epilogue);
-    } else {
-      alignas(64) T copy[packed ? K * P * W : 1];
-      const T* b_panel = b + col;
-      if constexpr (packed) copy_panel<P, Last>(b, copy, col, 0, K), b_panel = copy;
+  template <int P, bool Last, class B, class Epilogue>
+  static void panel(const T* a, const B* b, int col, Epilogue epilogue) {  // a copy: not reloaded after each store
+    const auto multiply = [&](const auto* b_panel) __attribute__((always_inline)) {
       for_each_tile<tiles_for(P)>(0, tiles_for(P),
                                   [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
                                     tile<R, P> t{};
                                     t.template multiply_all<Last ? back : 0, K>(a + (TransA ? row : row * K), b_panel);
                                     finish_tile<R, P, Last>(epilogue, row, col, t);
                                   });
+    };
+    if constexpr (packed && K > depth_of_panel(P)) {
+      deep_panel<P, Last>(a, b, col, epilogue);
+    } else if constexpr (packed) {
+      alignas(64) T copy[K * P * W];
+      copy_panel<P, Last>(b, copy, col, 0, K);
+      multiply(static_cast<const T*>(copy));
+    } else {
+      multiply(b + col);
     }
   }
   /// The same in passes over k, each of which adds a part of the sums.
@@ -278,8 +284,8 @@ struct tiled_product {
   /// Whether A is one long row, with more columns than a panel has: some rows of B are then taken at a time, in full
   /// width, which reads memory once and in order.
   static constexpr bool streams = M == 1 && !packed && packs > most_packs&& K > longest_chain;
-  template <class Epilogue>
-  static void stream(const T* a, const T* b, Epilogue epilogue) {
+  template <class B, class Epilogue>
+  static void stream(const T* a, const B* b, Epilogue epilogue) {
     constexpr int rows = 8;             // of B at a time, so that a sum is loaded and saved once for each eight of them
     constexpr int most_columns = 2048;  // whose sums stay in the first cache
     constexpr int parts = ceil_div(K, longest_chain), levels = levels_of(parts);
@@ -289,10 +295,10 @@ struct tiled_product {
       const auto column = [&](int p) { return (begin + p) * W - (begin + p == packs - 1 ? back : 0); };
       const auto add_rows = [&]<int Rows>(int k, std::integral_constant<int, Rows>) __attribute__((always_inline)) {
         for (int p = 0; p < count; ++p) {
-          const T* from = b + std::int64_t{k} * N + column(p);
+          const B* from = b + std::int64_t{k} * N + column(p);
           pack<T> total = load(sum + p * W);
           DRX_UNROLL
-          for (int r = 0; r < Rows; ++r) total += a[k + r] * load(from + r * N);
+          for (int r = 0; r < Rows; ++r) total += a[k + r] * load_as<T>(from + r * N);
           save(sum + p * W, total);
         }
       };
@@ -314,8 +320,8 @@ struct tiled_product {
     }
   }
 
-  template <class Epilogue>
-  DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
+  template <class B, class Epilogue>
+  DRX_HOST_INLINE static void run(const T* a, const B* b, Epilogue& epilogue) {
     if constexpr (streams && !requires { typename Epilogue::takes_tiles; }) return stream(a, b, epilogue);
     if constexpr (can_run_beside && requires { typename Epilogue::beside_products; }) return run_beside(a, b, epilogue);
     constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;

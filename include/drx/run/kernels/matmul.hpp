@@ -47,14 +47,16 @@ template <class C, int E>
 struct kernel<C, E, &prim::matmul> {
   static constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
   using T = element_of<C, z>;
+  using X = element_of<C, x>;  // T, or 16 bits
+  using Y = element_of<C, y>;
   static constexpr plan::product_extents extents = plan::extents_of(C::tape.view(), C::tape.entries[E]);
   static constexpr bool tx = extents.tx, ty = extents.ty;
   static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
   static constexpr bool in_blocks = std::is_floating_point_v<T> && extents.in_blocks();
 
   static void run(frame& f) {
-    const T* p = elements<const T, C, x>(f);
-    const T* q = elements<const T, C, y>(f);
+    const X* p = elements<const X, C, x>(f);
+    const Y* q = elements<const Y, C, y>(f);
     T* r = elements<T, C, z>(f);
     for (std::int64_t b = 0; b < extents.batches; ++b) multiply(f, p + b * m * k, q + b * k * n, r + b * m * n);
   }
@@ -63,15 +65,15 @@ struct kernel<C, E, &prim::matmul> {
   static void run_dots(frame& f, int first) {
     static_assert(extents.dots() > 0);
     constexpr int depth = static_cast<int>(k);
-    const T* p = elements<const T, C, x>(f);
-    const T* q = elements<const T, C, y>(f);
+    const X* p = elements<const X, C, x>(f);
+    const Y* q = elements<const Y, C, y>(f);
     T* r = elements<T, C, z>(f) + first;
     if constexpr (n == 1 && !tx)
       gemm<T, Rows, 1, depth, false, false>(p + first * depth, q, store_to<1>(r));
     else
       gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, store_to<Rows>(r));
   }
-  static void multiply([[maybe_unused]] const frame& f, const T* p, const T* q, T* r) {
+  static void multiply([[maybe_unused]] const frame& f, const X* p, const Y* q, T* r) {
     if constexpr (in_blocks) {
       const strided_matrix<T> a{p, tx ? 1 : k, tx ? m : 1}, b{q, ty ? 1 : n, ty ? k : 1};
       multiply_in_blocks(f, a, b, r, m, n, k);
