@@ -66,6 +66,14 @@ void check_regression() {
     CHECK(harness::same_bits(harness::call(on_three, c, in), harness::call(on_one, c, in)));
   }
 }
+/// Whether a block's dot products run before the last products of the one in front.
+template <class Program>
+bool blocks_overlap() {
+  using C = drx::run::code_of<Program>;
+  for (int e = 0; e < C::sizes.entries; ++e)
+    if (C::tape.entries[e].prim == &drx::prim::stage && drx::run::steps_ahead<C>(e) > 0) return true;
+  return false;
+}
 /// x, or each of its members, as floats.
 drx::tensor as_floats(const drx::tensor& x) {
   if (x.type.depth == 0) return drx::to_floats(x);
@@ -97,12 +105,14 @@ void check_bits() {
 TEST_CASE_TEMPLATE("a regression over rows of 16 bits", Half, bfloat16, float16) {
   check_regression<Half, float, 100>();
   check_bits<Half, 24>();
+  check_bits<Half, 100>();
 }
 TEST_CASE("a regression in double over rows of 16 bits") { check_regression<bfloat16, double, 40>(); }
 
 TEST_CASE_TEMPLATE("the cast rows of a block are not stored", Half, bfloat16, float16) {
   using Narrow = regression<logistic<float>, Half, float, 100>;
   CHECK(casts_in_blocks<Narrow>() == 0);
+  CHECK(blocks_overlap<Narrow>());
   CHECK(drx::plan::lowered_t<Narrow>::plan.thread_bytes < 8 * 100 * static_cast<int>(sizeof(float)));
 }
 

@@ -320,15 +320,17 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
 
 /// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
 /// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
+/// (Members of 16 bits, whose products widen them to floats, count as floats there: such blocks overlap.)
 /// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
 /// compiled. Loops are chains, for which a block of 16 takes hardly longer than one of 8. Members of a few numbers go
 /// in large blocks, if there may be as `many` as that takes.
 constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::stage::view& stage, bool many) {
   const int placed = stage.placed;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0, bytes_as_floats = 0;
   for (int i = 1; i <= placed; ++i) {
     const abstract_value& share = body.values[body.inputs[i]];
     bytes += share.shape.size() * byte_size(share.type);
+    bytes_as_floats += share.shape.size() * byte_size(drx::detail::computed_type(share.type));
   }
   bool of_vectors = true;
   std::int64_t number = 0;
@@ -338,7 +340,8 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
     number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
     of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
   }
-  if (number > 0 && of_vectors && bytes >= machine::long_member) return {size_of_long_block(bytes, number)};
+  const std::int64_t multiplied = number == byte_size(dtype::float32) ? bytes_as_floats : bytes;
+  if (number > 0 && of_vectors && multiplied >= machine::long_member) return {size_of_long_block(bytes, number)};
   constexpr std::int64_t leaf = prim::rules::stage::leaf;
   const std::int64_t kept = bytes_of_steps(body);
   const bool lanes = suits_lanes(body, placed);
