@@ -26,7 +26,7 @@ class step_extractor {
  public:
   step_extractor(const frozen_view& t, const plan::workspace_plan& p, int step) : t_(t), p_(p), step_(step) {}
 
-  /// None where what the step does depends on more than its entries: on members, or on regions.
+  /// None where what the step does depends on more than its entries: on members, on regions, or on ranks.
   std::optional<extracted_step> extracted() {
     const plan::step& s = p_.steps[step_];
     std::vector<int> own;
@@ -35,7 +35,7 @@ class step_extractor {
     else
       for (int i = 0; i < s.members + s.sums; ++i) own.push_back(p_.members[s.first_member + i]);
     for (const int e : own)
-      if (!add_entry(e, true)) return std::nullopt;
+      if (plan::divides_over_ranks(t_, e) || !add_entry(e, true)) return std::nullopt;
 
     // in the program's order
     std::sort(entries_.begin(), entries_.end());

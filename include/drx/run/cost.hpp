@@ -75,11 +75,29 @@ struct stage_cost {
   }
 };
 
+/// What a large unplaced product costs, which ranks divide among each other: each computes some rows, and gets those of
+/// the others.
+struct product_cost {
+  std::optional<std::int64_t> runs;  // in a call; none if that depends on data
+  std::int64_t bytes = 0;            // of the result
+  double operations = 0;             // of all ranks together: two for each multiplication
+  plan::product_extents extents;
+
+  /// Whether so many ranks divide it; else each of them computes all of it.
+  [[nodiscard]] constexpr bool divided(int ranks) const { return extents.parts(ranks) > 1; }
+  /// How many collectives each of so many ranks takes part in when the product is computed once.
+  [[nodiscard]] constexpr std::int64_t collectives(int ranks) const { return divided(ranks) ? 1 : 0; }
+  /// Bytes that all ranks together send when it is computed once.
+  [[nodiscard]] constexpr std::int64_t bytes_sent(int ranks) const { return divided(ranks) ? bytes : 0; }
+};
+
 /// What a call of a program costs.
-template <int Stages>
+template <int Stages, int Products = 0>
 struct program_cost {
-  static constexpr int stages = Stages;  // at the top: those inside a member count among its operations
+  static constexpr int stages = Stages;      // at the top: those inside a member count among its operations
+  static constexpr int products = Products;  // large unplaced ones, which ranks divide if each gets enough of it
   stage_cost stage[static_cast<unsigned>(Stages) + 1] = {};
+  product_cost product[static_cast<unsigned>(Products) + 1] = {};
   std::int64_t workspace = 0;             // bytes, for unplaced values
   std::int64_t workspace_per_thread = 0;  // bytes, whatever the number of members
 
@@ -93,7 +111,8 @@ struct program_cost {
   /// levels. `subtrees`: how many nodes all ranks have together; one for each rank if it is not given.
   [[nodiscard]] constexpr std::optional<std::int64_t> collectives(int ranks, std::int64_t subtrees = 0) const {
     if (ranks == 1) return 0;
-    return sum([=](const stage_cost& s) { return s.collectives(ranks, subtrees > 0 ? subtrees : ranks); });
+    return both(sum([=](const stage_cost& s) { return s.collectives(ranks, subtrees > 0 ? subtrees : ranks); }),
+                sum_of_products([=](const product_cost& p) { return p.collectives(ranks); }));
   }
   /// Bytes of all nodes that are sent for a subtree, in a call; none if that depends on data.
   [[nodiscard]] constexpr std::optional<std::int64_t> bytes_up() const {
@@ -103,10 +122,16 @@ struct program_cost {
   /// which it compares the ranks' inputs; none if that depends on data, or on which members or shards a rank has.
   [[nodiscard]] constexpr std::optional<std::int64_t> bytes_sent(int ranks) const {
     if (ranks == 1) return 0;
-    return sum([=](const stage_cost& s) { return s.bytes_sent(ranks); });
+    return both(sum([=](const stage_cost& s) { return s.bytes_sent(ranks); }),
+                sum_of_products([=](const product_cost& p) { return p.bytes_sent(ranks); }));
   }
 
  private:
+  [[nodiscard]] static constexpr std::optional<std::int64_t> both(std::optional<std::int64_t> a,
+                                                                  std::optional<std::int64_t> b) {
+    if (!a || !b) return {};
+    return *a + *b;
+  }
   /// The sum over the runs of all stages; none where there is none for a stage that counts.
   template <class OfRun>
   [[nodiscard]] constexpr std::optional<std::int64_t> sum(OfRun of_run) const {
@@ -116,6 +141,18 @@ struct program_cost {
       if (of == 0) continue;
       if (!of || !stage[i].runs) return {};
       n += *stage[i].runs * *of;
+    }
+    return n;
+  }
+  /// The same over the products.
+  template <class OfRun>
+  [[nodiscard]] constexpr std::optional<std::int64_t> sum_of_products(OfRun of_run) const {
+    std::int64_t n = 0;
+    for (int i = 0; i < Products; ++i) {
+      const std::int64_t of = of_run(product[i]);
+      if (of == 0) continue;
+      if (!product[i].runs) return {};
+      n += *product[i].runs * of;
     }
     return n;
   }
@@ -144,6 +181,24 @@ class cost_reader {
       for (int k = 0; k < t_.entries[e].regions && !is_stage(e); ++k) n += stages(t_.entries[e].first_region + k);
     }
     return n;
+  }
+  [[nodiscard]] constexpr int products() const {
+    int n = 0;
+    for (int e = 0; e < t_.sizes.entries; ++e) n += plan::divides_over_ranks(t_, e);
+    return n;
+  }
+  constexpr void write(product_cost*& to, int region = 0, std::optional<std::int64_t> times = 1) const {
+    const frozen_region& r = t_.regions[region];
+    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
+      const frozen_entry& x = t_.entries[e];
+      if (plan::divides_over_ranks(t_, e)) *to++ = product(x, times);
+      for (int k = 0; k < x.regions && !is_stage(e); ++k) write(to, x.first_region + k, runs_of_regions(t_, x, times));
+    }
+  }
+  [[nodiscard]] constexpr product_cost product(const frozen_entry& x, std::optional<std::int64_t> times) const {
+    const plan::product_extents p = plan::extents_of(t_, x);
+    return {times, bytes(id(x.results, 0)),
+            2. * static_cast<double>(p.rows()) * static_cast<double>(p.n) * static_cast<double>(p.k), p};
   }
   constexpr void write(stage_cost*& to, int region = 0, std::optional<std::int64_t> times = 1) const {
     const frozen_region& r = t_.regions[region];
@@ -197,23 +252,31 @@ class cost_reader {
 
 /// What a call costs, in lines of text:
 ///     std::cout << drx::show(drx::cost<Round>());
-template <int Stages>
-std::string show(const program_cost<Stages>& cost) {
+template <int Stages, int Products>
+std::string show(const program_cost<Stages, Products>& cost) {
   const auto number = [](std::optional<std::int64_t> n) { return n ? std::to_string(*n) : std::string("?"); };
   const auto counted = [](std::string n, const char* what) { return n + ' ' + what + (n == "1" ? "" : "s"); };
   std::string text = counted(std::to_string(Stages), "stage") + ", " + counted(number(cost.reductions()), "reduction") +
                      "; " + number(cost.bytes_up()) + " bytes up for a subtree\n";
+  const auto times = [&](std::optional<std::int64_t> runs) {
+    return runs ? counted(number(runs), "time") : std::string("as often as data say");
+  };
+  char operations[32];
   for (int i = 0; i < Stages; ++i) {
     const stage_cost& s = cost.stage[i];
-    char operations[32];
     std::snprintf(operations, sizeof operations, "%.6g", s.operations);
     text += "stage " + std::to_string(i) + " over " + std::string(s.placement) + ", " +
-            (s.runs ? counted(number(s.runs), "time") : std::string("as often as data say")) + ": " +
-            std::to_string(s.bytes_down) + " bytes down, " + std::to_string(s.bytes_up) + " up";
+            times(s.runs) + ": " + std::to_string(s.bytes_down) + " bytes down, " + std::to_string(s.bytes_up) + " up";
     if (s.gathers > 0) text += ", " + std::to_string(s.gathered_bytes) + " gathered";
     if (s.moves) text += ", values sent from member to member";
     if (s.has_shards) text += ", values exchanged by shards";
     text += "; a member: " + std::to_string(s.member_bytes) + " bytes, " + operations + " operations\n";
+  }
+  for (int i = 0; i < Products; ++i) {
+    const product_cost& p = cost.product[i];
+    std::snprintf(operations, sizeof operations, "%.6g", p.operations);
+    text += "unplaced product " + std::to_string(i) + ", " + times(p.runs) + ": " + operations +
+            " operations, which ranks divide; " + std::to_string(p.bytes) + " bytes gathered\n";
   }
   return text + "workspace: " + std::to_string(cost.workspace) + " bytes, and " +
          std::to_string(cost.workspace_per_thread) + " bytes for each thread\n";
@@ -225,9 +288,13 @@ template <Program P>
 constexpr auto cost() {
   using C = run::code_of<P>;
   constexpr run::detail::cost_reader reader(C::tape.view());
-  program_cost<reader.stages()> c;
+  program_cost<reader.stages(), reader.products()> c;
   stage_cost* at = c.stage;
   reader.write(at);
+  if constexpr (reader.products() > 0) {
+    product_cost* product = c.product;
+    reader.write(product);
+  }
   c.workspace = C::plan.server_bytes;
   c.workspace_per_thread = run::frame_sizes_of<C>.of_thread * C::plan.thread_bytes;
   return c;

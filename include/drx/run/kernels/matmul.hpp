@@ -1,16 +1,22 @@
 // drx/run/kernels/matmul.hpp: the kernel of matrix products: small ones run in register tiles over whole operands, large
 // ones in packed blocks. Exceptions are products with vectors, and sums so long that a chain of their parts, one for
 // each few hundred terms, would lose digits. Guarded products are plain ones, which are looked through for infinities.
-// Tested by tests/unit/run/long_products.cpp, tests/unit/run/gemm.cpp and tests/unit/run/guarded_products.cpp.
+// Large unplaced ones are divided over the ranks.
+// Tested by tests/unit/run/long_products.cpp, tests/unit/run/gemm.cpp, tests/unit/run/guarded_products.cpp and
+// tests/mpi/divided_products.cpp.
 #pragma once
 
+#include <drx/run/data/rows_of_ranks.hpp>
 #include <drx/run/data/runtime.hpp>
 #include <drx/run/gemm/blocked.hpp>
 #include <drx/run/gemm/gemm.hpp>
 #include <drx/run/kernels/kernel.hpp>
 #include <drx/scalar/math.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -58,7 +64,10 @@ struct kernel<C, E, &prim::matmul> {
     const X* p = elements<const X, C, x>(f);
     const Y* q = elements<const Y, C, y>(f);
     T* r = elements<T, C, z>(f);
-    for (std::int64_t b = 0; b < extents.batches; ++b) multiply(f, p + b * m * k, q + b * k * n, r + b * m * n);
+    if constexpr (plan::divides_over_ranks(C::tape.view(), E))
+      divide(f, p, q, r);
+    else
+      for (std::int64_t b = 0; b < extents.batches; ++b) multiply(f, p + b * m * k, q + b * k * n, r + b * m * n);
   }
   /// Rows [first, first + Rows) of a product whose elements are dot products.
   template <int Rows>
@@ -75,12 +84,27 @@ struct kernel<C, E, &prim::matmul> {
   }
   static void multiply([[maybe_unused]] const frame& f, const X* p, const Y* q, T* r) {
     if constexpr (in_blocks) {
-      const strided_matrix<T> a{p, tx ? 1 : k, tx ? m : 1}, b{q, ty ? 1 : n, ty ? k : 1};
-      multiply_in_blocks(f, a, b, r, m, n, k);
+      multiply_rows(f, p, q, r, 0, m);
     } else {
       constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
       gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));
     }
+  }
+
+ private:
+  /// Rows [first, end) of a large product.
+  static void multiply_rows(const frame& f, const T* p, const T* q, T* r, std::int64_t first, std::int64_t end) {
+    const strided_matrix<T> a{p, tx ? 1 : k, tx ? m : 1}, b{q, ty ? 1 : n, ty ? k : 1};
+    multiply_in_blocks(f, {a.at(first, 0), a.row_stride, a.column_stride}, b, r + first * n, end - first, n, k);
+  }
+  /// This rank's rows of all batches' products; then those of the others. The bits are those of one rank, since the
+  /// order of a sum depends on its terms' number alone.
+  static void divide(const frame& f, const T* p, const T* q, T* r) {
+    const rows_of_ranks rows(f, extents.rows(), extents.parts(ranks_of(f)));
+    for (std::int64_t b = rows.first() / m; b * m < rows.end(); ++b)
+      multiply_rows(f, p + b * m * k, q + b * k * n, r + b * m * n, std::max(rows.first() - b * m, std::int64_t{0}),
+                    std::min(rows.end() - b * m, m));
+    rows.gather(reinterpret_cast<std::byte*>(r), n * static_cast<std::int64_t>(sizeof(T)));
   }
 };
 
