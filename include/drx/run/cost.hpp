@@ -265,8 +265,8 @@ std::string show(const program_cost<Stages, Products>& cost) {
   for (int i = 0; i < Stages; ++i) {
     const stage_cost& s = cost.stage[i];
     std::snprintf(operations, sizeof operations, "%.6g", s.operations);
-    text += "stage " + std::to_string(i) + " over " + std::string(s.placement) + ", " +
-            times(s.runs) + ": " + std::to_string(s.bytes_down) + " bytes down, " + std::to_string(s.bytes_up) + " up";
+    text += "stage " + std::to_string(i) + " over " + std::string(s.placement) + ", " + times(s.runs) + ": " +
+            std::to_string(s.bytes_down) + " bytes down, " + std::to_string(s.bytes_up) + " up";
     if (s.gathers > 0) text += ", " + std::to_string(s.gathered_bytes) + " gathered";
     if (s.moves) text += ", values sent from member to member";
     if (s.has_shards) text += ", values exchanged by shards";

@@ -1,6 +1,6 @@
 // drx/plan/memory/products.hpp: how matrix products are computed, by their extents: which may run at the head of a fused
-// loop, where each tile goes through the loop while it is in the first cache, and is never stored; which are computed in
-// packed blocks; which of these ranks divide among each other.
+// loop, where each tile goes through the loop while it is in the first cache, and is never stored; which are computed
+// in packed blocks; which of these ranks divide among each other.
 // Tested by tests/unit/run/products.cpp, tests/unit/plan/random_plans.cpp and tests/mpi/divided_products.cpp.
 #pragma once
 
@@ -34,8 +34,8 @@ struct product_extents {
   /// How many of so many ranks compute rows, each some of them; 1 where each rank computes all.
   constexpr std::int64_t parts(std::int64_t ranks) const {
     if (!divides()) return 1;
-    const std::int64_t most = std::min(rows() / machine::least_divided_rows,
-                                       rows() * n * k / machine::least_divided_multiplications);
+    const std::int64_t most =
+        std::min(rows() / machine::least_divided_rows, rows() * n * k / machine::least_divided_multiplications);
     return std::max(std::min(ranks, most), std::int64_t{1});
   }
 };

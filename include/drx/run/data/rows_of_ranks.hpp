@@ -21,7 +21,10 @@ inline int ranks_of(const frame& f) {
 class rows_of_ranks {
  public:
   rows_of_ranks(const frame& f, std::int64_t rows, std::int64_t parts)
-      : rt_(*static_cast<runtime*>(f.runtime)), rows_(rows), parts_(parts), rank_(parts > 1 ? rt_.communicator->rank() : 0) {}
+      : rt_(*static_cast<runtime*>(f.runtime)),
+        rows_(rows),
+        parts_(parts),
+        rank_(parts > 1 ? rt_.communicator->rank() : 0) {}
 
   /// The first row of this rank, and the one after its last.
   [[nodiscard]] std::int64_t first() const { return begin_of(rank_); }
@@ -39,7 +42,9 @@ class rows_of_ranks {
   }
 
  private:
-  [[nodiscard]] std::int64_t begin_of(std::int64_t rank) const { return rows_ * (rank < parts_ ? rank : parts_) / parts_; }
+  [[nodiscard]] std::int64_t begin_of(std::int64_t rank) const {
+    return rows_ * (rank < parts_ ? rank : parts_) / parts_;
+  }
 
   runtime& rt_;
   std::int64_t rows_, parts_, rank_;
