@@ -230,8 +230,9 @@ class plan_simulator {
             throw plan_fault(std::string(x.prim->name) + " writes over its operand");
       };
       in.push_back(fills ? named(evaluate(p.definition[root(o)], {}, here)[0], type(o))
-                   : x.prim->role == drx::role::rearranged ? through_rearrangement(o, here, check)
-                                                           : (check(o), read(o)));
+                   : x.prim->role == drx::role::rearranged || x.prim == &drx::prim::dynamic_slice
+                       ? through_rearrangement(o, here, check)
+                       : (check(o), read(o)));
     }
     const tensors out = evaluate(e, in, here);
     for (int i = 0; i < x.results.count; ++i) write(id(x.results, i), out[static_cast<std::size_t>(i)]);

@@ -126,6 +126,31 @@ DRX_INLINE void for_each_of_box(const Team& team, int batch, const F& f) {
     f(element, at);
   });
 }
+/// The dynamic_slice of entry E, whose operand is a rearrangement that is not stored: an element to a lane.
+template <class C, int E, class Team>
+DRX_FN void slice_pieces(const Team& team, const frame& f) {
+  constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0),
+                batch = prim::rules::dynamic_slice::view(C::attributes(E)).batch;
+  using B = run::detail::box<C, x, y, s, batch>;
+  using T = element_of<C, y>;
+  constexpr shape part = B::part, whole = B::whole, starts = B::starts;
+  constexpr int rank = B::rank, sized = B::sized;
+  const element_of<C, s>* const all_starts = elements<const element_of<C, s>, C, s>(f);
+  T* const out = elements<T, C, y>(f);
+  for_each(team, part.size(), [&](std::int64_t n) {
+    run::detail::row_index at = run::detail::row_at(n, part, rank);
+    std::int64_t own = 0;  // the batch element of the starts
+    for (int axis = 0; axis < batch; ++axis) {
+      own = own * starts[axis] + (starts[axis] == 1 ? 0 : at.at[axis]);
+      if (whole[axis] == 1) at.at[axis] = 0;
+    }
+    for (int i = 0; i < sized; ++i)
+      at.at[batch + i] += prim::indexing::position(static_cast<std::int64_t>(all_starts[own * sized + i]),
+                                                   whole[batch + i], part[batch + i]);
+    const T* const from = run::detail::element_at<C, x, rank, 0>(f, at);
+    out[n] = from ? *from : T{};
+  });
+}
 template <class C, int E>
 struct team_kernel<C, E, &prim::dynamic_slice> {
   template <class Team>
@@ -138,7 +163,9 @@ struct team_kernel<C, E, &prim::dynamic_slice> {
     constexpr std::int64_t n = run::detail::extents_between(part, 0, batch);
     constexpr std::int64_t from = run::detail::extents_between(whole, batch, B::rank),
                            to = run::detail::extents_between(part, batch, B::rank);
-    if constexpr (n * to > 0)
+    if constexpr (run::is_rearranged<C, x>)
+      slice_pieces<C, E>(team, f);
+    else if constexpr (n * to > 0)
       for (std::int64_t b = 0; b < n; ++b) {
         const auto* at =
             elements<const element_of<C, s>, C, s>(f) + run::detail::batch_element(starts, part, batch, b) * B::sized;

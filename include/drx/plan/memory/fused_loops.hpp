@@ -138,11 +138,16 @@ constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads&
   if (reads.pieces > 1 && below < least) return row >= (one_row ? 4 : 16) * least;
   return row >= least && (row % least == 0 || row >= machine::long_row || one_row);
 }
+/// Whether entry x copies its part out of the operands of o, its first operand and one of these rearrangements.
+constexpr bool slices_pieces(const plan_in_progress& w, const frozen_entry& x, int o, const rearranged_reads& reads) {
+  return x.prim == &prim::dynamic_slice && reads.pieces > 0 && o == w.id(x.operands, 0) &&
+         slices_pieces(w.t, x, rearrangement(w.t, w.t.entries[w.p.definition[o]]), w.least_rearranged_row);
+}
 /// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it, or a fused
-/// loop through rearrangements. A rearrangement is needed there if anything but loops and rearrangements reads it, or
-/// if it would slow down loops.
+/// loop through rearrangements. A rearrangement is needed there if anything but loops, rearrangements and slices at
+/// positions reads it, or if it would slow down loops.
 constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region) {
-  vec<bool> demanded(w.values + 1, false), in_loops(w.values + 1, false);
+  vec<bool> demanded(w.values + 1, false), in_loops(w.values + 1, false), sliced(w.values + 1, false);
   const vec<rearranged_reads> rearranged = rearrangements_of(w, region);
   for (int i = 0; i < region.outputs.count; ++i) demanded[w.id(region.outputs, i)] = true;
   for (int e = region.first_entry + region.entries - 1; e >= region.first_entry; --e) {
@@ -154,7 +159,9 @@ constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_r
       const int o = w.id(x.operands, i);
       if (x.prim->role == role::fused)
         in_loops[o] = true;
-      else if (!(moves && rearranged[v].through && rearranged[o].pieces > 0) && !fills(w, x, i))
+      else if (slices_pieces(w, x, o, rearranged[o]))
+        sliced[o] = true;
+      else if (!(moves && !sliced[v] && rearranged[v].through && rearranged[o].pieces > 0) && !fills(w, x, i))
         demanded[o] = true;
     }
   }

@@ -1,7 +1,8 @@
 // drx/plan/memory/rearrangements.hpp: rearrangements: entries that move elements (slice, pad, concatenate, roll, flip), told
 // axis by axis as pieces of their operands. One that nothing but fused loops reads is not stored: the loops read each
-// of its rows where its operand has it.
-// Tested by tests/unit/run/rearrangements.cpp and tests/unit/plan/random_plans.cpp.
+// of its rows where its operand has it. Nor is one that is only read at positions which are known at run time: those
+// parts are copied piece by piece.
+// Tested by tests/unit/run/rearrangements.cpp, tests/unit/run/sliced_pieces.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/machine.hpp>
@@ -101,6 +102,14 @@ class rearrangement {
     const int cut = last_cut();
     return cut < 0 || in_order(cut) ? (cut < 0 ? 0 : cut) : cut + 1;
   }
+  /// The only axis that is not whole, if each piece along it has neighbours of its operand; else -1.
+  [[nodiscard]] constexpr int only_cut() const {
+    const int cut = last_cut();
+    if (cut < 0 || !in_order(cut)) return -1;
+    for (int axis = 0; axis < cut; ++axis)
+      if (!is_whole(axis)) return -1;
+    return cut;
+  }
   /// The number of pieces along the axis that has most.
   [[nodiscard]] constexpr int most_pieces() const {
     int most = 1;
@@ -124,6 +133,19 @@ class rearrangement {
 /// Whether entry x is a rearrangement that can be read where its operands lie.
 constexpr bool is_rearrangement(const frozen_view& t, const frozen_entry& x) {
   return x.prim->role == role::rearranged && rearrangement(t, x).has_rows();
+}
+/// Whether entry x takes a part, at positions that are known at run time, out of `from`, its operand, and can copy it
+/// piece by piece: rows of several numbers which lie side by side in `from`'s operands. (It never copies more than
+/// storing `from` would.)
+constexpr bool slices_pieces(const frozen_view& t, const frozen_entry& x, const rearrangement& from,
+                             std::int64_t least_row) {
+  if (x.prim != &prim::dynamic_slice || static_cast<int>(t.pool[x.operands.first]) != from.result()) return false;
+  const int cut = from.only_cut();
+  if (cut < prim::rules::dynamic_slice::view(t.attributes(x)).batch) return false;
+  const shape& part = t.values[t.pool[x.results.first]].shape;
+  for (int axis = cut + 1; axis < part.rank; ++axis)
+    if (part[axis] != from.to()[axis]) return false;
+  return part[cut] * elements_below(part, cut) >= least_row && part.size() <= from.to().size();
 }
 
 }  // namespace drx::plan

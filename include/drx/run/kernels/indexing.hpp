@@ -1,8 +1,9 @@
 // drx/run/kernels/indexing.hpp: the kernels that move elements by positions, or find the order of a row.
-// Tested by tests/unit/run/indexing.cpp.
+// Tested by tests/unit/run/indexing.cpp and tests/unit/run/sliced_pieces.cpp.
 #pragma once
 
 #include <drx/core/wrapping.hpp>
+#include <drx/run/data/rearranged_rows.hpp>
 #include <drx/run/kernels/layout.hpp>
 #include <drx/run/packs/inlining.hpp>
 
@@ -118,6 +119,63 @@ struct box {
     copy_box<Batch, last>(piece, part_stride, y, stride, part, width);
   }
 };
+/// The dynamic_slice of entry E, whose operand is a rearrangement that is not stored: rows of its only axis that is not
+/// whole, which are copied piece by piece.
+template <class C, int E>
+struct sliced_pieces {
+  static constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0), from = C::definition(x),
+                       batch = prim::rules::dynamic_slice::view(C::attributes(E)).batch;
+  using B = box<C, x, y, s, batch>;
+  using T = element_of<C, y>;
+  static constexpr int cut = plan::rearrangement(C::tape.view(), C::tape.entries[from]).only_cut(),
+                       pieces = plan::rearrangement(C::tape.view(), C::tape.entries[from]).pieces(cut);
+  static constexpr std::int64_t below = plan::elements_below(B::part, cut);
+
+  /// The position along an axis at which the part begins.
+  template <int Axis>
+  static std::int64_t start(const element_of<C, s>* at) {
+    if constexpr (Axis - batch < B::sized)
+      return prim::indexing::position(static_cast<std::int64_t>(at[Axis - batch]), B::whole[Axis], B::part[Axis]);
+    else
+      return 0;
+  }
+  /// Copies the row from position `first` on, at place `outer` of the axes before. Returns the end of the copy.
+  static T* copy_row(const frame& f, std::int64_t outer, std::int64_t first, T* to) {
+    unroll<pieces>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr plan::rearranged_piece p = rearranged_piece_of<C, from, cut, K>;
+      const std::int64_t begin = std::max(first, p.begin), end = std::min(first + B::part[cut], p.end);
+      if (begin >= end) return;
+      const auto bytes = static_cast<std::size_t>((end - begin) * below) * sizeof(T);
+      if constexpr (p.operand == plan::rearranged_piece::zeros) {
+        std::memset(to, 0, bytes);
+      } else {
+        constexpr int v = C::operand(from, p.operand == plan::rearranged_piece::each ? 0 : p.operand);
+        const std::int64_t row = outer * C::values[v].shape[cut] + p.start + begin - p.begin;
+        std::memcpy(to, elements<const T, C, v>(f) + row * below, bytes);
+      }
+      to += (end - begin) * below;
+    });
+    return to;
+  }
+  /// The rows at place `outer` of the axes before Axis.
+  template <int Axis>
+  static T* copy_rows(const frame& f, const element_of<C, s>* at, std::int64_t outer, T* to) {
+    const std::int64_t first = start<Axis>(at);
+    if constexpr (Axis == cut)
+      return copy_row(f, outer, first, to);
+    else
+      for (std::int64_t i = 0; i < B::part[Axis]; ++i)
+        to = copy_rows<Axis + 1>(f, at, outer * B::whole[Axis] + first + i, to);
+    return to;
+  }
+  static void run(const frame& f) {
+    const auto* starts = elements<const element_of<C, s>, C, s>(f);
+    T* to = elements<T, C, y>(f);
+    for (std::int64_t b = 0; b < extents_between(B::part, 0, batch); ++b)
+      to = copy_rows<batch>(f, starts + batch_element(B::starts, B::part, batch, b) * B::sized,
+                            batch_element(B::whole, B::part, batch, b), to);
+  }
+};
 /// Whether value v is a constant that the plan does not store.
 template <class C>
 constexpr bool is_unstored_constant(int v) {
@@ -136,7 +194,9 @@ struct kernel<C, E, &prim::dynamic_slice> {
     constexpr std::int64_t n = detail::extents_between(B::part, 0, batch);
     constexpr std::int64_t from = detail::extents_between(B::whole, batch, B::rank),
                            to = detail::extents_between(B::part, batch, B::rank);
-    if constexpr (n > 1 && to == 1 && B::sized == 1 && detail::extents_between(B::starts, 0, batch) == n) {
+    if constexpr (is_rearranged<C, x>) {
+      detail::sliced_pieces<C, E>::run(f);
+    } else if constexpr (n > 1 && to == 1 && B::sized == 1 && detail::extents_between(B::starts, 0, batch) == n) {
       using I = element_of<C, s>;  // single numbers
       const I* at = elements<const I, C, s>(f);
       const T* p = elements<const T, C, x>(f);
