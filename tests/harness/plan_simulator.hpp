@@ -336,9 +336,18 @@ class plan_simulator {
         if (n.guarding_carry()) break;
         continue;
       }
+      const auto stack = [&](bool before) {  // carries as the step finds them are stacked before the body runs
+        for (std::size_t k = 0; k < stacks.size(); ++k) {
+          const int v = output(n.carries + static_cast<int>(k));
+          bool found = false;
+          for (int i = 0; i < n.carries; ++i)
+            found = found || (type(v).depth == 0 && drx::plan::is_name_of(p, v, id(body.inputs, 1 + n.constants + i)));
+          if (found == before) put_row(stacks[k], read(v), at);
+        }
+      };
+      stack(true);
       region(x.first_region, here, in_stage);
-      for (std::size_t k = 0; k < stacks.size(); ++k)
-        put_row(stacks[k], read(output(n.carries + static_cast<int>(k))), at);
+      stack(false);
       std::vector<std::pair<int, tensor>> others;
       for (int k = 0; k < n.carries; ++k)
         if (exchanged(k)) others.emplace_back(k, read(output(k)));

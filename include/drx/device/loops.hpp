@@ -54,12 +54,17 @@ struct team_kernel<C, E, &prim::scan> {
       }
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
-        if constexpr (host::lies_in_stack(K)) f.slots[slot_of<C, out>] = address<C, to>(f) + at * bytes_of<C, out>;
+        if constexpr (host::is_found_carry(K))
+          device::copy_value<C, out, to, run::row_of::target>(team, f, at);
+        else if constexpr (host::lies_in_stack(K))
+          f.slots[slot_of<C, out>] = address<C, to>(f) + at * bytes_of<C, out>;
       });
+      if constexpr (stacks_carries) team.barrier();  // (the body may write the new carry there)
       device::run_region<C, body>(team, f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
-        if constexpr (!host::lies_in_stack(K)) device::copy_value<C, out, to, run::row_of::target>(team, f, at);
+        if constexpr (!host::is_found_carry(K) && !host::lies_in_stack(K))
+          device::copy_value<C, out, to, run::row_of::target>(team, f, at);
       });
       team.barrier();  // (a stacked row may be copied from a carry)
       carry_over(team, f);
@@ -68,6 +73,11 @@ struct team_kernel<C, E, &prim::scan> {
   }
 
  private:
+  static constexpr bool stacks_carries = [] {
+    for (int k = 0; k < ys; ++k)
+      if (host::is_found_carry(k)) return true;
+    return false;
+  }();
   /// Zeroes the slices of ys at the next `steps` steps.
   template <class Team>
   DRX_FN static void clear(const Team& team, const frame& f, std::int64_t at, std::int64_t steps) {

@@ -308,7 +308,8 @@ constexpr void connect_inputs(plan_in_progress& w, const frozen_entry& x, int k,
   }
 }
 
-/// Lets a loop's body write a carry where it was read, if nothing reads that later.
+/// Lets a loop's body write a carry where it was read, if nothing reads that later. (The carry that a step finds is
+/// stacked before.)
 constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const frozen_region& inner) {
   const int r = static_cast<int>(&inner - w.t.regions);
   const int constants = prim::rules::scan::view(w.t.attributes(x)).constants;
@@ -318,8 +319,11 @@ constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const 
     const int loop = w.p.loop_of[out];
     if (!made_in(w, inner, out)) continue;
     int uses = 0;  // the output leaves the loop only once
-    for (int i = 0; i < inner.outputs.count; ++i)
-      uses += w.touched(w.id(inner.outputs, i)) == out || w.touched(w.id(inner.outputs, i)) == w.root(in);
+    for (int i = 0; i < inner.outputs.count; ++i) {
+      const int o = w.id(inner.outputs, i);
+      if (i >= carries_of(w, x) && is_name_of(w.p, o, in)) continue;
+      uses += w.touched(o) == out || w.touched(o) == w.root(in);
+    }
     if (uses != 1 || w.t.values[out].depth > 0 || w.t.values[out].shape != w.t.values[in].shape) continue;
     const int defined = loop >= 0 ? loop : step_of(w, r, w.p.definition[out]);
     bool free = true;

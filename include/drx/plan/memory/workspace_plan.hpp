@@ -93,6 +93,13 @@ struct frozen_plan {
   }
 };
 
+/// Whether v is value `of` by this or another name. (Another value may lie in the same memory later.) `Plan` is a
+/// workspace_plan or a frozen_plan.
+template <class Plan>
+constexpr bool is_name_of(const Plan& p, int v, int of) {
+  while (v != of && p.root[v] != v) v = p.root[v];
+  return v == of;
+}
 /// The value whose memory a use of v reads, through aliases and virtual broadcasts: -1 for constants; of a
 /// rearrangement that is not stored, the rearrangement. `Plan` is a workspace_plan or a frozen_plan.
 template <class Plan>

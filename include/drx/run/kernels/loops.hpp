@@ -52,6 +52,15 @@ struct kernel<C, E, &prim::scan> {
            C::plan.where[v].space == plan::space::slot;
   }
 
+  /// Whether output K of the ys is a carry as the step finds it: then it is copied before the body runs, which may
+  /// write the new carry there.
+  static constexpr bool is_found_carry(int k) {
+    const int out = C::output(body, carries + k);
+    for (int i = 0; i < carries; ++i)
+      if (C::values[out].depth == 0 && plan::is_name_of(C::plan, out, C::input(body, 1 + constants + i))) return true;
+    return false;
+  }
+
   static void run(frame& f) {
     unroll<x.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
     std::byte* first[carries + 1] = {};  // where the carries are to be in the end
@@ -102,12 +111,15 @@ struct kernel<C, E, &prim::scan> {
       }
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
-        if constexpr (lies_in_stack(K)) f.slots[slot_of<C, out>] = address<C, to>(f) + at * C::bytes(out);
+        if constexpr (is_found_carry(K))
+          copy_value<C, out, to, row_of::target>(f, at);
+        else if constexpr (lies_in_stack(K))
+          f.slots[slot_of<C, out>] = address<C, to>(f) + at * C::bytes(out);
       });
       run_region<C, body>(f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int out = C::output(body, carries + K), to = C::result(E, carries + K);
-        if constexpr (!lies_in_stack(K)) copy_value<C, out, to, row_of::target>(f, at);
+        if constexpr (!is_found_carry(K) && !lies_in_stack(K)) copy_value<C, out, to, row_of::target>(f, at);
       });
       carry_over(f);
     }
