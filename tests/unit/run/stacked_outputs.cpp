@@ -1,5 +1,6 @@
 // Loops write what they stack where the stack has it: what a body may stack, against the plain interpreter.
 #include <drx/drx.hpp>
+#include <drx/plan/memory/workspace.hpp>
 
 #include "harness/run.hpp"
 
@@ -85,6 +86,43 @@ constexpr auto rounds = [](auto w, auto data, auto x) {
   };
   return drx::scan(step, w, x);
 };
+// Carries that are stacked as a step finds them, by several names, and then written over: by a fused loop, by an update
+// of a part, and in members; one that a step reads after its new value is made, which must not lie there, and one that
+// another carry takes over.
+constexpr auto found_first = [](auto w, auto x) {
+  auto step = [=](auto c, auto z) {
+    auto [a, b] = c;
+    auto next = drx::tanh(a * w + z), total = drx::sum(b) * w;
+    auto part = drx::update_slice(b, drx::reshape<1>(drx::sum(z)), drx::cast<int>(drx::sum(z) * 2));
+    return std::pair{std::tuple{next, part}, std::tuple{a, drx::reshape<1, 5>(b), drx::reshape<5, 1>(a), total}};
+  };
+  return drx::scan(step, std::tuple{w, 0.5 * w}, x);
+};
+constexpr auto read_after = [](auto w, auto x) {
+  auto step = [=](auto c, auto z) {
+    auto [a, b] = c;
+    auto next = drx::tanh(a * w + z);
+    return std::pair{std::tuple{next, a}, std::tuple{a, b, drx::flip(a) * drx::sum(next)}};
+  };
+  return drx::scan(step, std::tuple{w, 0.5 * w}, x);
+};
+/// The carries of a program's loop whose new values are written where its steps find them.
+template <class P>
+int carries_in_place() {
+  using lowered = drx::plan::lowered<P>;
+  const auto& t = lowered::tape;
+  int n = 0;
+  for (const auto& e : t.entries) {
+    if (e.prim != &drx::prim::scan) continue;
+    const int carries = drx::prim::rules::scan::view(t.view().attributes(e)).carries;
+    for (int k = 0; k < carries; ++k) {
+      const auto new_one = t.pool[t.regions[e.first_region].outputs.first + k], old = t.pool[e.results.first + k];
+      n += lowered::plan.where[new_one].space == lowered::plan.where[old].space &&
+           lowered::plan.where[new_one].offset == lowered::plan.where[old].offset;
+    }
+  }
+  return n;
+}
 using Rounds = drx::program<rounds, weights, drx::placed<series, runs>, series>;
 }  // namespace
 
@@ -98,6 +136,13 @@ TEST_CASE("stacks of what loops and branches in a body make, in members") {
   harness::check_run<in_members<nested>>({}, {3, 300});
 }
 TEST_CASE("what derivatives of loops stack, in members") { harness::check_run<in_members<all_slopes>>({}, {3, 300}); }
+TEST_CASE("stacked carries, in whose place new ones are written") {
+  CHECK(carries_in_place<alone<found_first>>() == 2);
+  harness::check_run<alone<found_first>>({}, {1, 1, 1});
+  harness::check_run<alone<read_after>>({}, {1});
+  harness::check_run<in_members<found_first>>({}, {3, 300});
+  harness::check_run<in_members<read_after>>({}, {3, 300});
+}
 TEST_CASE("stacks of a loop around stages") { harness::check_run<Rounds>({}, {0, 3, 300}); }
 TEST_CASE("a body's workspace has no room for what it stacks") {
   constexpr auto large = [](auto x) {
