@@ -6621,8 +6621,6 @@ struct matmul {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
     typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
     const dtype first = t.operands[0].type, second = t.operands[1].type, to = is_half_type(first) ? second : first;
-    const bool widens = to == dtype::float32 && (is_half_type(first) || is_half_type(second));
-    typing::require((first == second && first != dtype::boolean) || widens, "matmul: types");
     for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
     const auto [tx, ty] = view(t.attrs);
     const int r = x.rank;
@@ -6630,6 +6628,9 @@ struct matmul {
     shape s = x;
     s[r - 2] = x[tx ? r - 1 : r - 2];
     s[r - 1] = y[ty ? r - 2 : r - 1];
+    const bool widens =
+        to == dtype::float32 && is_half_type(first) != is_half_type(second) && r == 2 && (s[0] == 1 || s[1] == 1);
+    typing::require((first == second && first != dtype::boolean) || widens, "matmul: types");
     return {t.operands[0].with_type(to).with_shape(s)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -6790,7 +6791,11 @@ struct matmul {
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
-    const tensor first = to_floats(*v.in[0]), second = to_floats(*v.in[1]);
+    tensor widened;
+    const auto operand = [&](int i) -> const tensor& {
+      return is_half_type(v.in[i]->type.type) ? (widened = to_floats(*v.in[i])) : *v.in[i];
+    };
+    const tensor &first = operand(0), &second = operand(1);
     for (std::int64_t b = 0; b < batches; ++b) {
       const T* p = first.data<T>() + b * m * k;
       const T* q = second.data<T>() + b * k * n;

@@ -18,8 +18,10 @@ namespace drx::plan {
 constexpr int widened_operand(const tape& t, const entry& e) {
   if (e.prim != &prim::matmul) return -1;
   const shape x = t.values[e.operands[0]].shape, z = t.values[e.results[0]].shape;
-  const auto [tx, ty] = prim::rules::matmul::view(e);
-  if (z.rank != 2 || prim::rules::matmul::view(e).inner(x) == 0) return -1;
+  const prim::rules::matmul::view product(e);
+  const auto [tx, ty] = product;
+  if (z.rank != 2 || product.inner(x) == 0) return -1;
+  if (z.size() == 1 && !tx && !ty) return -1;  // (a sum over members computes it as the second operand's row)
   if (z[1] == 1) return !tx || z[0] >= machine::widest_vector ? 0 : -1;
   return z[0] == 1 && (ty || z[1] >= machine::widest_vector) ? 1 : -1;
 }

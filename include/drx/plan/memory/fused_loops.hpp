@@ -139,7 +139,7 @@ constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads&
   return row >= least && (row % least == 0 || row >= machine::long_row || one_row);
 }
 /// Whether entry x copies its part out of the operands of o, its first operand and one of these rearrangements.
-constexpr bool slices_pieces(const plan_in_progress& w, const frozen_entry& x, int o, const rearranged_reads& reads) {
+constexpr bool can_slice(const plan_in_progress& w, const frozen_entry& x, int o, const rearranged_reads& reads) {
   return x.prim == &prim::dynamic_slice && reads.pieces > 0 && o == w.id(x.operands, 0) &&
          slices_pieces(w.t, x, rearrangement(w.t, w.t.entries[w.p.definition[o]]), w.least_rearranged_row);
 }
@@ -155,13 +155,14 @@ constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_r
     const int v = x.results.count > 0 ? w.id(x.results, 0) : 0;
     const bool moves = x.results.count > 0 && rearranged[v].pieces > 0;
     if (moves && in_loops[v] && !is_fast(w, v, rearranged[v])) demanded[v] = true;
+    const bool reads_through = moves && rearranged[v].through && (demanded[v] || !sliced[v]);
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = w.id(x.operands, i);
       if (x.prim->role == role::fused)
         in_loops[o] = true;
-      else if (slices_pieces(w, x, o, rearranged[o]))
+      else if (can_slice(w, x, o, rearranged[o]))
         sliced[o] = true;
-      else if (!(moves && !sliced[v] && rearranged[v].through && rearranged[o].pieces > 0) && !fills(w, x, i))
+      else if (!(reads_through && rearranged[o].pieces > 0) && !fills(w, x, i))
         demanded[o] = true;
     }
   }

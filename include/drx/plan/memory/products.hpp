@@ -59,11 +59,11 @@ constexpr bool divides_over_ranks(const frozen_view& t, int e) {
   const abstract_value& z = t.values[static_cast<int>(t.pool[x.results.first])];
   if ((z.type != dtype::float32 && z.type != dtype::float64) || z.depth > 0 || !extents_of(t, x).divides())
     return false;
-  // Of an entry, that with the region that has it, then that with its region, up to the top. (The regions of an entry
-  // come after its own.)
   bool has_stage = false;
   for (int i = 0; i < t.sizes.entries; ++i) has_stage = has_stage || t.entries[i].prim == &prim::stage;
   if (!has_stage) return false;
+  // Of an entry, that with the region that has it, then that with its region, up to the top. (The regions of an entry
+  // come after its own.)
   for (int at = e; at >= 0;) {
     int region = 0;
     for (int r = 1; r < t.sizes.regions; ++r)

@@ -15,13 +15,17 @@ template <class Loop>
 class fused_arrays {
   using C = typename Loop::code;
   static constexpr int size_of(dtype type) { return std::countr_zero(static_cast<unsigned>(byte_size(type))); }
-  /// By the logarithm of their size in bytes: whether the loop reads or writes numbers in memory.
+  /// Whether the loop reads or writes numbers of a size, by its logarithm, in a workspace.
   struct sizes_used {
-    bool of[4] = {};
+    bool server[4] = {}, thread[4] = {};
   };
   static constexpr sizes_used used = [] {
     sizes_used u;
-    const auto use = [&](int v) { u.of[size_of(C::values[v].type)] = true; };
+    const auto use = [&](int v) {
+      const int size = size_of(C::values[v].type);
+      u.server[size] = u.server[size] || C::plan.where[v].space == plan::space::server;
+      u.thread[size] = u.thread[size] || C::plan.where[v].space == plan::space::thread;
+    };
     for (int m = 0; m < Loop::count; ++m) {
       if (C::plan.stored[Loop::result(m)]) use(Loop::result(m));
       for (int i = 0; i < Loop::arity(m); ++i)
@@ -36,20 +40,18 @@ class fused_arrays {
  public:
   DRX_INLINE explicit fused_arrays(const frame& f) : f_(f) {
     unroll<4>([&]<int Size>(std::integral_constant<int, Size>) __attribute__((always_inline)) {
-      if constexpr (used.of[Size]) {
-        server_[Size] = unrelated(f.server);
-        thread_[Size] = unrelated(f.thread);
-      }
+      if constexpr (used.server[Size]) server_[Size] = unrelated(f.server);
+      if constexpr (used.thread[Size]) thread_[Size] = unrelated(f.thread);
     });
   }
-  /// The address of value V.
+  /// The address of value V. (One of another size, or what a rearrangement reads elsewhere, is hidden by itself.)
   template <int V>
   DRX_INLINE std::byte* address() const {
     constexpr plan::location l = C::plan.where[V];
     constexpr int size = size_of(C::values[V].type);
-    if constexpr (used.of[size] && l.space == plan::space::server) {
+    if constexpr (l.space == plan::space::server && used.server[size]) {
       return server_[size] + l.offset;
-    } else if constexpr (used.of[size] && l.space == plan::space::thread) {
+    } else if constexpr (l.space == plan::space::thread && used.thread[size]) {
       return thread_[size] + l.offset;
     } else {
       return run::address<C, V>(f_);

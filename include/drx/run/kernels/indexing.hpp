@@ -139,7 +139,8 @@ struct sliced_pieces {
     else
       return 0;
   }
-  /// Copies the row from position `first` on, at place `outer` of the axes before. Returns the end of the copy.
+  /// Copies the row from position `first` on, at place `outer` of the axes before, piece after piece as they follow
+  /// each other along it. Returns the end of the copy.
   static T* copy_row(const frame& f, std::int64_t outer, std::int64_t first, T* to) {
     unroll<pieces>([&]<int K>(std::integral_constant<int, K>) {
       constexpr plan::rearranged_piece p = rearranged_piece_of<C, from, cut, K>;

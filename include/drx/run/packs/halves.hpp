@@ -1,5 +1,5 @@
 // drx/run/packs/halves.hpp: packs of floats from numbers of 16 bits in memory, which are widened in registers. The bits
-// are those of single numbers (core/half.hpp).
+// are those of single numbers (core/half.hpp), but for those of NaNs.
 // Tested by tests/unit/run/narrow_products.cpp.
 #pragma once
 

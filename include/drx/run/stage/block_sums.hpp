@@ -67,7 +67,7 @@ struct sums_of_block {
     constexpr plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[E]);
     constexpr bool column = product.n == 1;  // x^T r is computed as the row r^T x
     constexpr int n = static_cast<int>(column ? product.m : product.n);
-    constexpr int matrix = C::operand(E, column ? 0 : 1);  // (its numbers may be of 16 bits)
+    constexpr int matrix = C::operand(E, column ? 0 : 1);  // (its numbers may be of 16 bits, those of the row not)
     const T* row = elements<const T, C, C::operand(E, column ? 1 : 0)>(f) + first;
     const auto* x = elements<const element_of<C, matrix>, C, matrix>(f) + first * n;
     T* sum = reinterpret_cast<T*>(to);
