@@ -10,7 +10,7 @@
 #pragma once
 
 #include <drx/run/data/dealt.hpp>
-#include <drx/run/fused/arrays.hpp>
+#include <drx/run/fused/workspaces.hpp>
 #include <drx/run/fused/conditions.hpp>
 #include <drx/run/packs/inlining.hpp>
 
@@ -25,7 +25,6 @@ struct fused_elements {
   using C = typename Loop::code;
   using registers_type = typename Loop::registers_type;
   using pointers_type = typename Loop::pointers_type;
-  using arrays_type = fused_arrays<Loop>;
   using conditions = fused_conditions<Loop>;
 
   /// Operand I of entry M, at column i of row r, or of its segment to which the pointers lead.
@@ -295,7 +294,7 @@ struct fused_elements {
 
   /// Operand Q of segment S of row r, which is at `row`.
   template <int Q, int S>
-  DRX_INLINE static auto operand_row(const arrays_type& f, const detail::row_index& row) {
+  DRX_INLINE static auto operand_row(const workspaces& f, const detail::row_index& row) {
     constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
     if constexpr (s.rearranged) {
       return Loop::template rearranged_row<s.value, S>(f, row);
@@ -306,16 +305,16 @@ struct fused_elements {
   }
   /// Segment S of row r, which is at `row`: entries M, operands K.
   template <int S, int... M, int... K>
-  DRX_INLINE static void run_segment(const frame& f, const arrays_type& arrays, std::int64_t r,
+  DRX_INLINE static void run_segment(const frame& f, const workspaces& near, std::int64_t r,
                                      const detail::row_index& row, std::integer_sequence<int, M...>,
                                      std::integer_sequence<int, K...>) {
     pointers_type pointers{};
     pointers.column = Loop::template column<S>;
-    ((detail::get<K>(pointers) = operand_row<K, S>(arrays, row)), ...);
-    std::byte* const out[] = {(C::plan.stored[Loop::result(M)]
-                                   ? Loop::template store_address<M>(arrays) +
-                                         Loop::template column<S> * sizeof(element_of<C, Loop::result(M)>)
-                                   : nullptr)...};
+    ((detail::get<K>(pointers) = operand_row<K, S>(near, row)), ...);
+    std::byte* const out[] = {
+        (C::plan.stored[Loop::result(M)]
+             ? Loop::template store_address<M>(near) + Loop::template column<S> * sizeof(element_of<C, Loop::result(M)>)
+             : nullptr)...};
     if constexpr (is_dealt && Loop::flat) {
       run_pieces<M...>(f, out, pointers);
     } else {
@@ -336,12 +335,12 @@ struct fused_elements {
   template <int... M, int... K>
   DRX_INLINE static void run_rows(const frame& f, std::int64_t begin, std::int64_t end,
                                   std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
-    const arrays_type arrays(f);
+    const workspaces near(f);
     detail::row_index row;
     if constexpr (is_dealt && !Loop::flat) row = detail::row_at(begin, Loop::loop, Loop::by_rows.split);
     for (std::int64_t r = begin; r < end; ++r) {
       [&]<int... S>(std::integer_sequence<int, S...>) __attribute__((always_inline)) {
-        (run_segment<S>(f, arrays, r, row, entries, operands), ...);
+        (run_segment<S>(f, near, r, row, entries, operands), ...);
       }(std::make_integer_sequence<int, Loop::segments>{});
       if constexpr (!Loop::flat) detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
     }

@@ -256,8 +256,8 @@ struct fused_folds {
   }
   /// The addresses of all at the loop's first row.
   template <int... M, int... Q, int... J>
-  static line first_line(const fused_arrays<Loop>& f, std::integer_sequence<int, M...>,
-                         std::integer_sequence<int, Q...>, std::integer_sequence<int, J...>) {
+  static line first_line(const workspaces& f, std::integer_sequence<int, M...>, std::integer_sequence<int, Q...>,
+                         std::integer_sequence<int, J...>) {
     line at{};
     const auto point = [&]<int K>(std::integral_constant<int, K>) {
       constexpr detail::source s = source_of<K>;
@@ -299,7 +299,7 @@ struct fused_folds {
     constexpr typename Loop::entries entries{};
     constexpr typename Loop::operands operands{};
     constexpr std::make_integer_sequence<int, folds> all{};
-    const line start = first_line(fused_arrays<Loop>(f), entries, operands, all);
+    const line start = first_line(workspaces(f), entries, operands, all);
     detail::row_index row = detail::row_at(first, around, last_axis);
     for (std::int64_t r = first; r < end; ++r, detail::to_next_row(row, around, last_axis))
       run_line(moved_to(start, r, row, entries, operands, all));

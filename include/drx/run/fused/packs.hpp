@@ -4,7 +4,7 @@
 #pragma once
 
 #include <drx/run/data/dealt.hpp>
-#include <drx/run/fused/arrays.hpp>
+#include <drx/run/fused/workspaces.hpp>
 #include <drx/run/fused/loop.hpp>
 #include <drx/run/packs/tanh.hpp>
 
@@ -172,9 +172,9 @@ struct fused_packs {
 
     template <int... M, int... K>
     operands(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> from)
-        : operands(fused_arrays<Loop>(f), entries, from) {}
+        : operands(workspaces(f), entries, from) {}
     template <int... M, int... K>
-    operands(const fused_arrays<Loop>& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>)
+    operands(const workspaces& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>)
         : out{(C::plan.stored[Loop::result(M)] ? reinterpret_cast<T*>(Loop::template store_address<M>(f))
                                                : nullptr)...} {
       const auto point = [&]<int Q>(std::integral_constant<int, Q>) {

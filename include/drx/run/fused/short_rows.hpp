@@ -28,7 +28,7 @@ struct fused_short_rows {
   };
   /// Band rows from row `first` on as one loop.
   template <std::int64_t Band, int... M, int... K>
-  static void run_band(const fused_arrays<Loop>& f, std::int64_t first, std::integer_sequence<int, M...>,
+  static void run_band(const workspaces& f, std::int64_t first, std::integer_sequence<int, M...>,
                        std::integer_sequence<int, K...>) {
     constexpr std::int64_t size = Band * Loop::columns;
     detail::register_file<std::integer_sequence<int, K...>, numbers<K, size>...> written;
@@ -82,9 +82,9 @@ struct fused_short_rows {
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
     constexpr std::int64_t band = Loop::columns < chunk_of_loop ? chunk_of_loop / Loop::columns : 1;
     constexpr std::int64_t rest = Loop::rows % band;
-    const fused_arrays<Loop> arrays(f);
-    for (std::int64_t r = 0; r < Loop::rows - rest; r += band) run_band<band>(arrays, r, entries, operands);
-    if constexpr (rest > 0) run_band<rest>(arrays, Loop::rows - rest, entries, operands);
+    const workspaces near(f);
+    for (std::int64_t r = 0; r < Loop::rows - rest; r += band) run_band<band>(near, r, entries, operands);
+    if constexpr (rest > 0) run_band<rest>(near, Loop::rows - rest, entries, operands);
   }
 };
 

@@ -25,19 +25,19 @@ struct fused_sums {
     const T* weights[sums == 0 ? 1 : sums];
     T* totals[sums == 0 ? 1 : sums];
     template <int... J>
-    sum_operands(const fused_arrays<Loop>& f, std::integer_sequence<int, J...>)
+    sum_operands(const workspaces& f, std::integer_sequence<int, J...>)
         : from{memory_of<J>(f)...},
           weights{weights_of<J>(f)...},
           totals{elements<T, C, C::result(sum_entry(J), 0)>(f)...} {}
     template <int J>
-    static const T* memory_of(const fused_arrays<Loop>& f) {
+    static const T* memory_of(const workspaces& f) {
       if constexpr (C::plan.loop_of[summed(J)] == Loop::step)
         return nullptr;
       else
         return elements<const T, C, summed(J)>(f);
     }
     template <int J>
-    static const T* weights_of(const fused_arrays<Loop>& f) {
+    static const T* weights_of(const workspaces& f) {
       if constexpr (weighted(J))
         return elements<const T, C, C::operand(sum_entry(J), 1)>(f);
       else
@@ -73,9 +73,9 @@ struct fused_sums {
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
     constexpr int height = static_cast<int>(Loop::rows), parts = height / part, rest = height % part;
-    const fused_arrays<Loop> arrays(f);
-    const pack_operands<T> at(arrays, typename Loop::entries{}, typename Loop::operands{});
-    const sum_operands<T> of(arrays, std::make_integer_sequence<int, sums>{});
+    const workspaces near(f);
+    const pack_operands<T> at(near, typename Loop::entries{}, typename Loop::operands{});
+    const sum_operands<T> of(near, std::make_integer_sequence<int, sums>{});
     for (std::int64_t first = 0; first < Loop::columns; first += width) {
       const std::int64_t end = first + width < Loop::columns ? first + width : Loop::columns;
       T* totals[sums];
