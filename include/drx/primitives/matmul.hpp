@@ -216,7 +216,7 @@ struct matmul {
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
     tensor widened;
-    const auto operand = [&](int i) -> const tensor& {  // (at most one is of 16 bits)
+    const auto operand = [&](std::size_t i) -> const tensor& {  // (at most one is of 16 bits)
       return is_half_type(v.in[i]->type.type) ? (widened = to_floats(*v.in[i])) : *v.in[i];
     };
     const tensor &first = operand(0), &second = operand(1);

@@ -124,7 +124,8 @@ TEST_CASE("cast rows with other readers are stored") {
 
 TEST_CASE_TEMPLATE("matrices of 16 bits without members, times vectors", Half, bfloat16, float16) {
   static constexpr auto f = [](auto a, auto v, auto w) {
-    auto m = drx::cast<float>(a), t = drx::transpose(m);
+    auto m = drx::cast<float>(a);
+    auto t = drx::transpose(m);
     return std::tuple{drx::matmul(m, v), drx::matmul(t, w), drx::matmul(drx::transpose(w), m),
                       drx::matmul(drx::transpose(v), t)};
   };
