@@ -135,22 +135,21 @@ struct tiled_product {
   /// P packs of columns from col on; if Last, they end at column N.
   template <int P, bool Last, class B, class Epilogue>
   static void panel(const T* a, const B* b, int col, Epilogue epilogue) {  // a copy: not reloaded after each store
-    const auto multiply = [&](const auto* b_panel) __attribute__((always_inline)) {
+    if constexpr (packed && K > depth_of_panel(P)) {
+      deep_panel<P, Last>(a, b, col, epilogue);
+    } else {
+      alignas(64) T copy[packed ? K * P * W : 1];
+      const std::conditional_t<packed, T, B>* b_panel;
+      if constexpr (packed)
+        copy_panel<P, Last>(b, copy, col, 0, K), b_panel = copy;
+      else
+        b_panel = b + col;
       for_each_tile<tiles_for(P)>(0, tiles_for(P),
                                   [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
                                     tile<R, P> t{};
                                     t.template multiply_all<Last ? back : 0, K>(a + (TransA ? row : row * K), b_panel);
                                     finish_tile<R, P, Last>(epilogue, row, col, t);
                                   });
-    };
-    if constexpr (packed && K > depth_of_panel(P)) {
-      deep_panel<P, Last>(a, b, col, epilogue);
-    } else if constexpr (packed) {
-      alignas(64) T copy[K * P * W];
-      copy_panel<P, Last>(b, copy, col, 0, K);
-      multiply(static_cast<const T*>(copy));
-    } else {
-      multiply(b + col);
     }
   }
   /// The same in passes over k, each of which adds a part of the sums.
@@ -266,8 +265,9 @@ struct tiled_product {
     } else if constexpr (N < W) {
       int k = 0;
       for (; k + W <= depth; k += W) transpose_block<N, W>(b + first + k, K, b, copy + k * W, W);
-      for (; k < depth; ++k)
-        for (int j = 0; j < W; ++j) copy[k * W + j] = j < N ? b[j * K + first + k] : T(0);
+      T* row = copy + k * W;  // (g++ 12 takes k * W for a sum that may overflow where the loop has no step)
+      for (; k < depth; ++k, row += W)
+        for (int j = 0; j < W; ++j) row[j] = j < N ? b[j * K + first + k] : T(0);
     } else {
       for (int p = 0; p < P; ++p) {
         const int c = col + p * W - (Last && p == P - 1 ? back : 0);
