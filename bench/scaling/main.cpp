@@ -4,6 +4,7 @@
 
 #if defined(DRX_BENCH_DRX) && defined(DRX_HAS_MPI)
 #include "../fedavg_round/drx_side.hpp"
+#include "products.hpp"
 #include "timed.hpp"
 
 #include <algorithm>
@@ -141,6 +142,10 @@ int main(int argc, char** argv) {
   const bool baselines = argc > 1 && std::string_view(argv[1]) == "--baselines";
   if (baselines) {
     for (std::int64_t each : {16, 64, 256}) rounds(s, each, 5, true);
+    return 0;
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "--products") {
+    scaling::products(s);
     return 0;
   }
   for (std::int64_t each : {16, 64, 100, 256}) rounds(s, each, 5, false);
