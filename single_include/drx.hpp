@@ -1534,6 +1534,13 @@ struct entry {
 
 constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b);
 
+constexpr vec<tape> one_region(tape t) {
+  vec<tape> r;
+  r.reserve(1);
+  r.push_back(static_cast<tape&&>(t));
+  return r;
+}
+
 constexpr bool same_work(const entry& a, const entry& b) {
   return a.prim == b.prim && a.attrs == b.attrs && same_regions(a.regions, b.regions);
 }
@@ -1745,6 +1752,14 @@ class builder {
     return id;
   }
 
+  constexpr void expect(const tape& t) {
+    if (!tape_.entries.empty()) return;
+    tape_.values.reserve(t.values.size());
+    tape_.entries.reserve(t.entries.size());
+    definition_.reserve(t.values.size());
+    same_bucket_.reserve(t.entries.size());
+  }
+
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                          vec<tape> regions = {}) {
     if (halves_ && !prim.takes_halves && regions.empty() && has_halves(operands))
@@ -1879,6 +1894,7 @@ struct rewriter {
 
   constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs)
       : b(on), t(source), names(t.values.size(), -1) {
+    b.expect(t);
     for (int i = 0; i < inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
   }
   [[nodiscard]] constexpr vec<int> operands(const entry& e) const { return renamed(e.operands, names); }
@@ -1939,6 +1955,7 @@ constexpr tape without_dead_entries(tape t) {
   vec<bool> used(t.values.size(), false);
   for (int o : t.outputs) used[o] = true;
   vec<entry> kept;
+  kept.reserve(t.entries.size());
   for (int i = t.entries.size() - 1; i >= 0; --i) {
     entry& e = t.entries[i];
     bool any = false;
@@ -1953,6 +1970,8 @@ constexpr tape without_dead_entries(tape t) {
     kept.push_back(static_cast<entry&&>(e));
   }
   tape r;
+  r.values.reserve(t.values.size());
+  r.entries.reserve(kept.size());
   vec<int> names(t.values.size(), -1);
   auto declare = [&](int id) {
     names[id] = r.values.size();
@@ -2076,7 +2095,7 @@ struct lane_site {
       r.output(must[i] && !lanes[i] ? spread(r, out[i]) : out[i]);
       lanes[i] = lanes[i] || must[i];
     }
-    return r.result();
+    return r.take();
   }
 };
 
@@ -6792,7 +6811,7 @@ struct matmul {
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
     tensor widened;
-    const auto operand = [&](int i) -> const tensor& {
+    const auto operand = [&](std::size_t i) -> const tensor& {
       return is_half_type(v.in[i]->type.type) ? (widened = to_floats(*v.in[i])) : *v.in[i];
     };
     const tensor &first = operand(0), &second = operand(1);
@@ -11102,8 +11121,8 @@ struct map {
       moving.push_back(t != zero_tangent);
       if (t != zero_tangent) operands.push_back(t);
     }
-    const tape body = s.drivers.jvp(s.e.regions[0], moving);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
+    tape body = s.drivers.jvp(s.e.regions[0], moving);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(static_cast<tape&&>(body)));
     vec<int> r;
     int next = s.results.size();
     for (int i = 0; i < s.results.size(); ++i)
@@ -11117,15 +11136,15 @@ struct map {
       given.push_back(t != zero_tangent);
       if (t != zero_tangent) operands.push_back(t);
     }
-    const tape body = s.drivers.vjp_of_member(s.e.regions[0], wanted, given);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
+    tape body = s.drivers.vjp_of_member(s.e.regions[0], wanted, given);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(static_cast<tape&&>(body)));
     vec<int> r;
     int next = 0;
     for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{s.drivers.batch(s.e.regions[0], batched, n)});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, one_region(s.drivers.batch(s.e.regions[0], batched, n)));
   }
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
@@ -11181,7 +11200,7 @@ constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& oper
   for (int o : body(region, inputs)) region.output(o);
   attributes a;
   a.placement = p;
-  return b.add(prim::map, operands, a, vec<tape>{region.result()});
+  return b.add(prim::map, operands, a, one_region(region.take()));
 }
 constexpr int accumulate(builder& b, int x, int y) {
   if (x == zero_tangent) return y;
@@ -11294,7 +11313,7 @@ constexpr auto map(const F& f, const X&... x) {
       return detail::bound<Y>(*b, detail::map_with_collectives(*b, &placement_of<P>, region.body, operands));
     attributes a;
     a.placement = &placement_of<P>;
-    return detail::bound<Y>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
+    return detail::bound<Y>(*b, b->add(prim::map, operands, a, one_region(region.body)));
   }
 }
 template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>
@@ -13250,7 +13269,7 @@ struct scan {
     outputs(n.carries, n.ys);
     both.constants = constants;
     both.carries = carries;
-    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), vec<tape>{region.result()});
+    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), one_region(region.take()));
     vec<int> r = renamed(result_of, all);
     r.append(renamed(primal_of, all));
     return r;
@@ -13349,7 +13368,7 @@ struct scan {
     if (!n.length)
       throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
     const there_and_back step = split(s, n, wanted, {});
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, one_region(step.forward));
   }
   static constexpr int zeros(builder& b, const abstract_value& t) {
     if (t.depth == 0) return emit::constant(b, t, 0);
@@ -13415,7 +13434,7 @@ struct scan {
     there.carries = carries;
     if (step.guard) there.guard = kept0 + *step.guard;
     if (n.guard > n.first_x()) there.guard = *n.guard - 1 - n.first_x() + kept0 + step.kept;
-    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), vec<tape>{region.result()});
+    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), one_region(region.take()));
 
     vec<int> r(s.operands.size(), zero_tangent);
     for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
@@ -13452,7 +13471,7 @@ struct scan {
     if (p.guard && in[*p.guard]) {
       r = batch_guarded(s.b, s.e, p, step, operands);
     } else {
-      r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+      r = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
     }
     for (int i = 0; i < r.size(); ++i)
       r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
@@ -13496,7 +13515,7 @@ struct scan {
     all_guarded.constants += kind == 0;
     all_guarded.carries += kind == 1;
     all_guarded.guard = last[kind] + 1;
-    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), vec<tape>{region.result()});
+    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), one_region(region.take()));
     vec<int> results;
     for (int i = 0; i < r.size(); ++i)
       if (kind != 1 || i != p.carries) results.push_back(r[i]);
@@ -13514,6 +13533,8 @@ struct scan {
       for (int i = 0; i < n.carries; ++i)
         if (needed[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
+    bool nested = false;
+    for (const entry& inner : e.regions[0].entries) nested = nested || !inner.regions.empty();
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -13521,7 +13542,10 @@ struct scan {
       vec<bool> keep{true};
       for (int i = 0; i < e.operands.size(); ++i)
         keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
-      body = pruned_region(e.regions[0], outputs, keep, used);
+      if (nested)
+        body = pruned_region(e.regions[0], outputs, keep, used);
+      else
+        body = pruned_region(static_cast<tape&&>(e.regions[0]), outputs, keep, used);
       for (int i = 0; i < n.carries; ++i)
         if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
@@ -13611,7 +13635,7 @@ struct scan {
     if (p.guard && in[*p.guard]) return {};
     vec<int> operands;
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
-    return s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+    return s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
   }
   static constexpr entry_cost cost(const tape&, const entry& e) {
     return {.repeats = static_cast<double>(view(e).length.value_or(1)), .suits_lanes = true};
@@ -17909,7 +17933,7 @@ class member_function {
     if (operands.empty()) number();
     attributes a;
     a.placement = p;
-    const vec<int> all = b.add(prim::map, operands, a, vec<tape>{region.result()});
+    const vec<int> all = b.add(prim::map, operands, a, one_region(region.take()));
     for (int i = 0; i < outputs.size(); ++i) outer[outputs[i]] = all[i];
   }
 
@@ -18014,7 +18038,7 @@ class member_function {
     const vec<int> out = inner.write(in, differs, out_placed);
     for (int i = 0; i < out.size(); ++i)
       region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
-    return b.add(prim::scan, operands, e.attrs, vec<tape>{region.result()});
+    return b.add(prim::scan, operands, e.attrs, one_region(region.take()));
   }
 };
 
@@ -18843,7 +18867,7 @@ struct reduce_with {
     for (const auto& t : types) in.push_back(b.input(t));
     if (regions.size() == 3) {
       for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
-      return b.result();
+      return b.take();
     }
     vec<tape> former;
     for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
@@ -18870,7 +18894,7 @@ struct reduce_with {
     });
     for (int v : y) b.output(v);
     for (int t : terms) b.output(emit::reduce_sum(b, t, p));
-    return b.result();
+    return b.take();
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<int> operands = s.operands;
@@ -20858,7 +20882,7 @@ struct nested_loop {
     own.keeps_residuals = false;
     if (whole.guard > whole.constants) own.guard = *whole.guard + 1;
     if (inner && whole.guard > whole.first_x()) own.guard = {};
-    vec<int> r = b.add(prim::scan, operands, own.make(), vec<tape>{region.result()});
+    vec<int> r = b.add(prim::scan, operands, own.make(), one_region(region.take()));
     if (inner)
       for (int i = whole.carries; i < r.size(); ++i) {
         const shape s = b.shape(r[i]);
@@ -20911,7 +20935,7 @@ constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& oper
   loop.products = options.products;
   loop.keeps_residuals = memory.what == kind::everything;
   if (!loop.length || memory.what == kind::carries || memory.what == kind::everything)
-    return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
+    return b.add(prim::scan, operands, loop.make(), one_region(body));
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
@@ -22578,7 +22602,7 @@ constexpr vec<int> in_one_step(builder& b, const tape& body, const vec<int>& inp
   const prim::rules::scan::view loop(1, constants.size(), 0);
   vec<int> operands = constants;
   operands.append(slices);
-  vec<int> results = b.add(prim::scan, operands, loop.make(), vec<tape>{step.result()});
+  vec<int> results = b.add(prim::scan, operands, loop.make(), one_region(step.take()));
   for (int& r : results) r = emit::reshape(b, r, without_axis(b.shape(r), 0));
   return results;
 }

@@ -105,7 +105,7 @@ struct nested_loop {
     own.keeps_residuals = false;
     if (whole.guard > whole.constants) own.guard = *whole.guard + 1;
     if (inner && whole.guard > whole.first_x()) own.guard = {};  // a slice for each step: the inner loops read it
-    vec<int> r = b.add(prim::scan, operands, own.make(), vec<tape>{region.result()});
+    vec<int> r = b.add(prim::scan, operands, own.make(), one_region(region.take()));
     if (inner)
       for (int i = whole.carries; i < r.size(); ++i) {
         const shape s = b.shape(r[i]);
@@ -162,7 +162,7 @@ constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& oper
   loop.products = options.products;
   loop.keeps_residuals = memory.what == kind::everything;
   if (!loop.length || memory.what == kind::carries || memory.what == kind::everything)
-    return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
+    return b.add(prim::scan, operands, loop.make(), one_region(body));
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)

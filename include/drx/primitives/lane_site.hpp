@@ -55,7 +55,7 @@ struct lane_site {
       r.output(must[i] && !lanes[i] ? spread(r, out[i]) : out[i]);
       lanes[i] = lanes[i] || must[i];
     }
-    return r.result();
+    return r.take();
   }
 };
 

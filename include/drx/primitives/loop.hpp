@@ -175,7 +175,7 @@ struct scan {
     outputs(n.carries, n.ys);
     both.constants = constants;
     both.carries = carries;
-    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), vec<tape>{region.result()});
+    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), one_region(region.take()));
     vec<int> r = renamed(result_of, all);
     r.append(renamed(primal_of, all));
     return r;
@@ -279,7 +279,7 @@ struct scan {
     if (!n.length)
       throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
     const there_and_back step = split(s, n, wanted, {});
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, one_region(step.forward));
   }
   static constexpr int zeros(builder& b, const abstract_value& t) {
     if (t.depth == 0) return emit::constant(b, t, 0);
@@ -347,7 +347,7 @@ struct scan {
     there.carries = carries;
     if (step.guard) there.guard = kept0 + *step.guard;
     if (n.guard > n.first_x()) there.guard = *n.guard - 1 - n.first_x() + kept0 + step.kept;
-    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), vec<tape>{region.result()});
+    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), one_region(region.take()));
 
     vec<int> r(s.operands.size(), zero_tangent);
     for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
@@ -386,7 +386,7 @@ struct scan {
     if (p.guard && in[*p.guard]) {
       r = batch_guarded(s.b, s.e, p, step, operands);
     } else {
-      r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+      r = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
     }
     for (int i = 0; i < r.size(); ++i)
       r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
@@ -433,7 +433,7 @@ struct scan {
     all_guarded.constants += kind == 0;
     all_guarded.carries += kind == 1;
     all_guarded.guard = last[kind] + 1;
-    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), vec<tape>{region.result()});
+    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), one_region(region.take()));
     vec<int> results;
     for (int i = 0; i < r.size(); ++i)
       if (kind != 1 || i != p.carries) results.push_back(r[i]);
@@ -451,6 +451,8 @@ struct scan {
       for (int i = 0; i < n.carries; ++i)
         if (needed[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
+    bool nested = false;  // else needed_inputs has found all
+    for (const entry& inner : e.regions[0].entries) nested = nested || !inner.regions.empty();
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -458,7 +460,10 @@ struct scan {
       vec<bool> keep{true};
       for (int i = 0; i < e.operands.size(); ++i)
         keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
-      body = pruned_region(e.regions[0], outputs, keep, used);
+      if (nested)
+        body = pruned_region(e.regions[0], outputs, keep, used);
+      else  // the outputs are all that are needed: there is no second time
+        body = pruned_region(static_cast<tape&&>(e.regions[0]), outputs, keep, used);
       for (int i = 0; i < n.carries; ++i)
         if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
@@ -552,7 +557,7 @@ struct scan {
     if (p.guard && in[*p.guard]) return {};
     vec<int> operands;
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
-    return s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+    return s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
   }
   static constexpr entry_cost cost(const tape&, const entry& e) {  // (of steps that end by a guard, one is counted)
     return {.repeats = static_cast<double>(view(e).length.value_or(1)), .suits_lanes = true};

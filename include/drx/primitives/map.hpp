@@ -29,8 +29,8 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
       moving.push_back(t != zero_tangent);
       if (t != zero_tangent) operands.push_back(t);
     }
-    const tape body = s.drivers.jvp(s.e.regions[0], moving);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
+    tape body = s.drivers.jvp(s.e.regions[0], moving);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(static_cast<tape&&>(body)));
     vec<int> r;
     int next = s.results.size();
     for (int i = 0; i < s.results.size(); ++i)
@@ -44,15 +44,15 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
       given.push_back(t != zero_tangent);
       if (t != zero_tangent) operands.push_back(t);
     }
-    const tape body = s.drivers.vjp_of_member(s.e.regions[0], wanted, given);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
+    tape body = s.drivers.vjp_of_member(s.e.regions[0], wanted, given);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(static_cast<tape&&>(body)));
     vec<int> r;
     int next = 0;
     for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{s.drivers.batch(s.e.regions[0], batched, n)});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, one_region(s.drivers.batch(s.e.regions[0], batched, n)));
   }
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
@@ -109,7 +109,7 @@ constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& oper
   for (int o : body(region, inputs)) region.output(o);
   attributes a;
   a.placement = p;
-  return b.add(prim::map, operands, a, vec<tape>{region.result()});
+  return b.add(prim::map, operands, a, one_region(region.take()));
 }
 constexpr int accumulate(builder& b, int x, int y) {
   if (x == zero_tangent) return y;
@@ -226,7 +226,7 @@ constexpr auto map(const F& f, const X&... x) {
       return detail::bound<Y>(*b, detail::map_with_collectives(*b, &placement_of<P>, region.body, operands));
     attributes a;
     a.placement = &placement_of<P>;
-    return detail::bound<Y>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
+    return detail::bound<Y>(*b, b->add(prim::map, operands, a, one_region(region.body)));
   }
 }
 template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>

@@ -179,7 +179,7 @@ class member_function {
     if (operands.empty()) number();  // it tells whose members they are
     attributes a;
     a.placement = p;
-    const vec<int> all = b.add(prim::map, operands, a, vec<tape>{region.result()});
+    const vec<int> all = b.add(prim::map, operands, a, one_region(region.take()));
     for (int i = 0; i < outputs.size(); ++i) outer[outputs[i]] = all[i];
   }
 
@@ -288,7 +288,7 @@ class member_function {
     const vec<int> out = inner.write(in, differs, out_placed);
     for (int i = 0; i < out.size(); ++i)
       region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
-    return b.add(prim::scan, operands, e.attrs, vec<tape>{region.result()});
+    return b.add(prim::scan, operands, e.attrs, one_region(region.take()));
   }
 };
 

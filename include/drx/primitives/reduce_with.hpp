@@ -108,7 +108,7 @@ struct reduce_with {
     for (const auto& t : types) in.push_back(b.input(t));
     if (regions.size() == 3) {
       for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
-      return b.result();
+      return b.take();
     }
     vec<tape> former;
     for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
@@ -135,7 +135,7 @@ struct reduce_with {
     });
     for (int v : y) b.output(v);
     for (int t : terms) b.output(emit::reduce_sum(b, t, p));
-    return b.result();
+    return b.take();
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<int> operands = s.operands;

@@ -21,6 +21,15 @@ class builder {
     return id;
   }
 
+  /// Makes room for as many entries and values as t has, if nothing has been recorded yet.
+  constexpr void expect(const tape& t) {
+    if (!tape_.entries.empty()) return;
+    tape_.values.reserve(t.values.size());
+    tape_.entries.reserve(t.entries.size());
+    definition_.reserve(t.values.size());
+    same_bucket_.reserve(t.entries.size());
+  }
+
   /// Records an entry and returns its results. An equal entry is shared; an identity is simplified away.
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                          vec<tape> regions = {}) {

@@ -31,6 +31,7 @@ struct rewriter {
 
   constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs)
       : b(on), t(source), names(t.values.size(), -1) {
+    b.expect(t);
     for (int i = 0; i < inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
   }
   [[nodiscard]] constexpr vec<int> operands(const entry& e) const { return renamed(e.operands, names); }
@@ -102,6 +103,7 @@ constexpr tape without_dead_entries(tape t) {
   vec<bool> used(t.values.size(), false);
   for (int o : t.outputs) used[o] = true;
   vec<entry> kept;
+  kept.reserve(t.entries.size());
   for (int i = t.entries.size() - 1; i >= 0; --i) {
     entry& e = t.entries[i];
     bool any = false;
@@ -116,6 +118,8 @@ constexpr tape without_dead_entries(tape t) {
     kept.push_back(static_cast<entry&&>(e));
   }
   tape r;
+  r.values.reserve(t.values.size());
+  r.entries.reserve(kept.size());
   vec<int> names(t.values.size(), -1);
   auto declare = [&](int id) {
     names[id] = r.values.size();

@@ -49,6 +49,14 @@ struct entry {
 
 constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b);
 
+/// The regions of an entry that has one. (A list in braces would copy it.)
+constexpr vec<tape> one_region(tape t) {
+  vec<tape> r;
+  r.reserve(1);
+  r.push_back(static_cast<tape&&>(t));
+  return r;
+}
+
 /// Whether two entries compute the same function of their operands.
 constexpr bool same_work(const entry& a, const entry& b) {
   return a.prim == b.prim && a.attrs == b.attrs && same_regions(a.regions, b.regions);

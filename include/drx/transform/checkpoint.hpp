@@ -30,7 +30,7 @@ constexpr vec<int> in_one_step(builder& b, const tape& body, const vec<int>& inp
   const prim::rules::scan::view loop(1, constants.size(), 0);
   vec<int> operands = constants;
   operands.append(slices);
-  vec<int> results = b.add(prim::scan, operands, loop.make(), vec<tape>{step.result()});
+  vec<int> results = b.add(prim::scan, operands, loop.make(), one_region(step.take()));
   for (int& r : results) r = emit::reshape(b, r, without_axis(b.shape(r), 0));
   return results;
 }

@@ -151,7 +151,7 @@ constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop
     if (k != i) return w.copied(e);
     for (int before = i + 1; before < j; ++before)
       if (needed.entries[before]) w.name(t.entries[before], w.copied(t.entries[before]));
-    const vec<int> joined = w.b.add(*e.prim, renamed(loop.operands, w.names), loop.attrs, vec<tape>{loop.body});
+    const vec<int> joined = w.b.add(*e.prim, renamed(loop.operands, w.names), loop.attrs, one_region(loop.body));
     w.name(t.entries[j], renamed(loop.of_second, joined));
     return renamed(loop.of_first, joined);
   });

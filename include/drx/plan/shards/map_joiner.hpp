@@ -64,7 +64,7 @@ class map_joiner {
     out.append(inline_tape(region, e.regions[0], arguments));
     for (int o : out) region.output(o);
     first.results.append(e.results);
-    first.regions = vec<tape>{region.result()};
+    first.regions = one_region(region.take());
   }
   constexpr void write(int i, vec<entry>& to) {
     if (written[i]) return;

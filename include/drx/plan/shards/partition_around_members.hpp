@@ -50,7 +50,7 @@ constexpr void partitioner::loop(const entry& e) {
       region.output(inner.at(v, k));
       out.push_back(i < n.carries || k == whole ? k : k + 1);
     }
-    step = region.result();
+    step = region.take();
     numbered = inner.own_shard != no_name;
     if (numbered) {  // the last input, made at its first use: it is the first constant
       step.inputs = {ids[0], inner.own_shard};
@@ -62,7 +62,7 @@ constexpr void partitioner::loop(const entry& e) {
   for (int i = 0; i < e.operands.size(); ++i) operands.push_back(at(e.operands[i], in[i]));
   prim::rules::scan::view loop = n;
   if (numbered) ++loop.constants;
-  const vec<int> results = b.add(prim::scan, operands, loop.make(), vec<tape>{step});
+  const vec<int> results = b.add(prim::scan, operands, loop.make(), one_region(static_cast<tape&&>(step)));
   for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
 }
 /// A branch around maps: a result that both branches leave split stays so.

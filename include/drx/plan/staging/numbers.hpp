@@ -294,7 +294,7 @@ class number_writer {
       if (!apart) own.push_back(inner.whole(o));
       for (const int x : own) region.output(x);
     }
-    const vec<int> r = b.add(prim::scan, operands, changed.make(), vec<tape>{without_dead_entries(region.take())});
+    const vec<int> r = b.add(prim::scan, operands, changed.make(), one_region(without_dead_entries(region.take())));
     int at = 0;
     for (int i = 0; i < e.results.size(); ++i) {
       if (counts[i] == 0) {

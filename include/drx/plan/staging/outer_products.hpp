@@ -40,7 +40,7 @@ constexpr tape with_outer_products_as_elements(tape t) {
     return vec<int>{prim::rules::matmul::elementwise(b, *e.prim, rows, columns)};
   });
   for (int o : w.outputs()) b.output(o);
-  return b.result();
+  return b.take();
 }
 
 }  // namespace drx::plan

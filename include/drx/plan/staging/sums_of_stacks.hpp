@@ -54,7 +54,7 @@ struct sums_of_stacks {
     return rewritten(t, [this](rewriter& w, const entry& e) -> vec<int> {
       if (e.prim == &prim::sum && axis[e.operands[0]] >= 0) return {w.names[e.operands[0]]};
       for (int r : e.results)
-        if (axis[r] >= 0) return w.copied(e, vec<tape>{body_with_sums(e)});
+        if (axis[r] >= 0) return w.copied(e, one_region(body_with_sums(e)));
       return w.copied(e);
     });
   }
