@@ -6,6 +6,7 @@
 
 #include <drx/run.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
@@ -28,6 +29,7 @@ constexpr auto orthogonal = [](auto g) {
 template <auto F>
 constexpr auto with_members = [](auto x, auto... inputs) { return std::pair{F(inputs...), drx::reduce_sum(x)}; };
 
+/// An array of normal numbers, in memory of its own.
 template <class A>
 std::unique_ptr<A> drawn(unsigned seed) {
   auto a = std::make_unique<A>();
@@ -52,6 +54,7 @@ void time_both(drx::session& s, const std::string& name, const A&... inputs) {
   report(s, c, name + ", divided", 1, 10, [&] { divided.call(*shared, x, inputs...); });
 }
 
+/// Times the products and the iterations of docs/scaling.md.
 inline void products(drx::session& s) {
   using square = drx::array<float, 1024, 1024>;
   const auto a = drawn<square>(1), b = drawn<square>(2);
