@@ -34,7 +34,7 @@ struct cond {
     return false;
   }
   /// Result k of both branches, or zero where both return the constant 0.
-  static constexpr int unless_zero(const vec<tape>& branches, int k, const vec<int>& results) {
+  static constexpr int unless_zero(const tapes& branches, int k, const vec<int>& results) {
     bool zero = true;
     for (const tape& branch : branches) zero = zero && is_zero(branch, branch.outputs[k]);
     return zero ? zero_tangent : results[k];
@@ -46,7 +46,7 @@ struct cond {
       moving.push_back(tangents[i] != zero_tangent);
       if (moving.back()) operands.push_back(tangents[i]);
     }
-    vec<tape> branches;
+    tapes branches;
     for (const tape& branch : s.e.regions) branches.push_back(s.drivers.jvp(branch, moving));
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
     vec<int> r;
@@ -65,7 +65,7 @@ struct cond {
       if (given.back()) operands.push_back(t);
     }
     for (int i = 1; i < s.operands.size(); ++i) region_wanted.push_back(wanted[i]);
-    vec<tape> branches;
+    tapes branches;
     for (const tape& branch : s.e.regions) branches.push_back(s.drivers.vjp(branch, region_wanted, given));
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
     vec<int> r{zero_tangent};
@@ -78,7 +78,7 @@ struct cond {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<bool> on;
     for (int i = 1; i < batched.size(); ++i) on.push_back(batched[i]);
-    vec<tape> branches;
+    tapes branches;
     for (const tape& branch : s.e.regions) branches.push_back(s.drivers.batch(branch, on, n));
     if (!batched[0]) return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     vec<int> inputs;
@@ -88,7 +88,7 @@ struct cond {
     for (int i = 0; i < x.size(); ++i) r.push_back(emit::choose(s.b, s.operands[0], x[i], y[i]));
     return r;
   }
-  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const vec<tape>& regions) {
+  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const tapes& regions) {
     double condition = 0;
     if (!emit::is_constant(b, operands[0], condition)) return {};
     vec<int> inputs;
@@ -128,7 +128,7 @@ struct cond {
     }
     if (!s.in_lanes[0]) {
       vec<bool> must(s.e.results.size(), true), lanes;
-      vec<tape> branches;
+      tapes branches;
       for (const tape& branch : s.e.regions) branches.push_back(s.region(branch, in, must, lanes));
       return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     }

@@ -34,7 +34,7 @@ struct custom {
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }

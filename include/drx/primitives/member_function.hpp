@@ -247,7 +247,7 @@ class member_function {
       operands.push_back(outer[e.operands[i]]);
       differs.push_back(varies[e.operands[i]]);
     }
-    vec<tape> branches;
+    tapes branches;
     for (const tape& body : e.regions) {
       builder region;
       vec<int> in;

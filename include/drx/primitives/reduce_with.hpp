@@ -64,7 +64,7 @@ struct reduce_with {
     for (int i = 0; i < n; ++i)
       if (floating[i]) start.output(emit::zeros_like(start, identity[i]));
 
-    vec<tape> regions{both.result(), start.result()};
+    tapes regions{both.result(), start.result()};
     if (s.e.regions.size() > 2) regions.append(s.e.regions);
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, regions);
     vec<int> r;
@@ -101,7 +101,7 @@ struct reduce_with {
   /// The reduction by these regions, with each forward derivative as a sum over members of J t: J^T is the pull, which
   /// is linear in its cotangent, so that J is its transpose. A fold of pairs has no pull of its own (the cotangent of a
   /// member depends on all others' tangents); sums, maps and broadcasts have all derivatives.
-  static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
+  static constexpr tape as_sums(const rule_site& s, const tapes& regions, const vec<abstract_value>& types) {
     const placement_info* p = s.e.attrs.placement;
     builder b;
     vec<int> in;
@@ -110,7 +110,7 @@ struct reduce_with {
       for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
       return b.take();
     }
-    vec<tape> former;
+    tapes former;
     for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
     const int n = types.size() / 2;
     vec<abstract_value> halves;
@@ -144,7 +144,7 @@ struct reduce_with {
         operands[i] = emit::map(s.b, s.e.attrs.placement, {operands[i]}, [&](builder& b, const vec<int>& in) {
           return vec<int>{emit::repeated(b, in[0], n)};
         })[0];
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
@@ -214,7 +214,7 @@ constexpr int first_to_attain(builder& b, int x, int number, const placement_inf
   identity.output(constant(identity, position, -1));
   attributes a;
   a.placement = p;
-  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, vec<tape>{combine.result(), identity.result()})[1];
+  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, tapes{combine.result(), identity.result()})[1];
 }
 }  // namespace emit
 
@@ -296,7 +296,7 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   auto closed = [](const vec<traced_ref>& captures) {
     if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
   };
-  vec<tape> regions;
+  tapes regions;
   const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
   closed(combine.captures);
   regions.push_back(combine.body);

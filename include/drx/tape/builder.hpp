@@ -32,7 +32,7 @@ class builder {
 
   /// Records an entry and returns its results. An equal entry is shared; an identity is simplified away.
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
-                         vec<tape> regions = {}) {
+                         tapes regions = {}) {
     if (halves_ && !prim.takes_halves && regions.empty() && has_halves(operands))
       return emit::in_float(*this, prim, operands, attrs);
     if (regions.empty() && prim.simplify) {
@@ -55,7 +55,7 @@ class builder {
     e.hash = h;
     const vec<abstract_value> operand_types = tape_.types_of(operands);
     const vec<abstract_value> types = prim.type({operand_types, attrs, regions});
-    e.regions = static_cast<vec<tape>&&>(regions);
+    e.regions = static_cast<tapes&&>(regions);
     for (const auto& t : types) e.results.push_back(new_value(t));
     definition_.resize(tape_.values.size(), -1);
     for (int r : e.results) definition_[r] = tape_.entries.size();
@@ -73,8 +73,8 @@ class builder {
   }
   /// As `add`, for a primitive of one result.
   constexpr int add1(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
-                     vec<tape> regions = {}) {
-    return add(prim, operands, attrs, static_cast<vec<tape>&&>(regions))[0];
+                     tapes regions = {}) {
+    return add(prim, operands, attrs, static_cast<tapes&&>(regions))[0];
   }
 
   // Returned by value, since the list of values moves when it grows.

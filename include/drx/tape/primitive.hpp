@@ -22,7 +22,7 @@ struct lane_site;  // drx/primitives/lane_site.hpp: an entry being written for s
 struct typing {
   const vec<abstract_value>& operands;
   const attributes& attrs;
-  const vec<tape>& regions;
+  const tapes& regions;
 
   /// Fails with a sentence. Users do not meet it: the typed front end refuses misuse before.
   static constexpr void require(bool ok, const char* sentence) {
@@ -127,7 +127,7 @@ struct primitive {
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
   /// The results of an entry with regions, if they can be had without it, as those of a branch on a constant; else
   /// empty.
-  vec<int> (*unfold)(builder&, const vec<int>& operands, const vec<tape>& regions) = nullptr;
+  vec<int> (*unfold)(builder&, const vec<int>& operands, const tapes& regions) = nullptr;
   /// Removes from an entry with regions the results that are not wanted, and all that only they needed.
   void (*prune)(entry&, const vec<bool>& wanted) = nullptr;
   /// The text that is printed after the name, from the attributes.

@@ -39,15 +39,15 @@ struct rewriter {
 
   /// The results of e as it is, with its own regions or these.
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
-  constexpr vec<int> copied(const entry& e, vec<tape> regions) {
-    return b.add(*e.prim, operands(e), e.attrs, static_cast<vec<tape>&&>(regions));
+  constexpr vec<int> copied(const entry& e, tapes regions) {
+    return b.add(*e.prim, operands(e), e.attrs, static_cast<tapes&&>(regions));
   }
   /// A copy of the entry whose regions the function `pass` has rewritten.
   template <class Pass>
   constexpr vec<int> copied_with(const Pass& pass, const entry& e) {
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
-    return copied(e, static_cast<vec<tape>&&>(regions));
+    return copied(e, static_cast<tapes&&>(regions));
   }
   /// Names e's results: they are the first of `results`, which may be more, or none.
   constexpr void name(const entry& e, const vec<int>& results) {

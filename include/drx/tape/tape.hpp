@@ -4,6 +4,9 @@
 #include <drx/core/abstract_value.hpp>
 #include <drx/meta/vec.hpp>
 
+#include <initializer_list>
+#include <type_traits>
+
 namespace drx {
 
 struct primitive;
@@ -18,6 +21,50 @@ struct attributes {
   friend constexpr bool operator==(const attributes& a, const attributes& b) {
     return a.number == b.number && a.placement == b.placement && a.ints == b.ints;
   }
+};
+
+struct tape;
+
+/// The regions of an entry: tapes that copies of the entry share until one of them writes to its own.
+class tapes {
+ public:
+  constexpr tapes() = default;
+  constexpr tapes(std::initializer_list<tape> values);
+  constexpr tapes(const tapes& other) : own_(other.own_) { more(); }
+  constexpr tapes(tapes&& other) noexcept : own_(other.own_) { other.own_ = nullptr; }
+  constexpr tapes& operator=(const tapes& other) {
+    shared* const before = own_;
+    own_ = other.own_;
+    more();
+    fewer(before);
+    return *this;
+  }
+  constexpr tapes& operator=(tapes&& other) noexcept {
+    shared* const before = own_;
+    own_ = other.own_;
+    other.own_ = before;
+    return *this;
+  }
+  constexpr ~tapes() { fewer(own_); }
+
+  [[nodiscard]] constexpr bool empty() const { return own_ == nullptr; }
+  [[nodiscard]] constexpr int size() const;
+  constexpr const tape& operator[](int i) const;
+  constexpr tape& operator[](int i);
+  constexpr const tape* begin() const;
+  constexpr const tape* end() const;
+  constexpr tape* begin();
+  constexpr tape* end();
+  constexpr tape& back();
+  constexpr void push_back(tape t);
+  constexpr void append(const tapes& other);
+
+ private:
+  struct shared;
+  constexpr void more();
+  static constexpr void fewer(shared* s);
+  constexpr void unshare();
+  shared* own_ = nullptr;
 };
 
 struct entry;
@@ -43,16 +90,68 @@ struct entry {
   vec<int> operands;
   vec<int> results;
   attributes attrs;
-  vec<tape> regions;
+  tapes regions;
   unsigned hash = 0;
 };
 
-constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b);
+struct tapes::shared {
+  vec<tape> list;
+  int uses = 1;
+};
+constexpr void tapes::more() {
+  if (!own_) return;
+  if (std::is_constant_evaluated())
+    ++own_->uses;
+  else  // threads may copy an entry at once
+    __atomic_fetch_add(&own_->uses, 1, __ATOMIC_RELAXED);
+}
+constexpr void tapes::fewer(shared* s) {
+  if (!s) return;
+  const int left = std::is_constant_evaluated() ? --s->uses : __atomic_sub_fetch(&s->uses, 1, __ATOMIC_ACQ_REL);
+  if (left == 0) delete s;
+}
+constexpr void tapes::unshare() {
+  if (!own_) own_ = new shared{};
+  if (std::is_constant_evaluated() ? own_->uses == 1 : __atomic_load_n(&own_->uses, __ATOMIC_ACQUIRE) == 1) return;
+  shared* const copy = new shared{own_->list};
+  fewer(own_);
+  own_ = copy;
+}
+constexpr int tapes::size() const { return own_ ? own_->list.size() : 0; }
+constexpr const tape& tapes::operator[](int i) const { return own_->list[i]; }
+constexpr tape& tapes::operator[](int i) {
+  unshare();
+  return own_->list[i];
+}
+constexpr const tape* tapes::begin() const { return own_ ? own_->list.begin() : nullptr; }
+constexpr const tape* tapes::end() const { return own_ ? own_->list.end() : nullptr; }
+constexpr tape* tapes::begin() {
+  if (!own_) return nullptr;
+  unshare();
+  return own_->list.begin();
+}
+constexpr tape* tapes::end() { return own_ ? own_->list.end() : nullptr; }
+constexpr tapes::tapes(std::initializer_list<tape> values) {
+  for (const tape& t : values) push_back(t);
+}
+constexpr tape& tapes::back() {
+  unshare();
+  return own_->list.back();
+}
+constexpr void tapes::append(const tapes& other) {
+  for (const tape& t : other) push_back(t);
+}
+constexpr void tapes::push_back(tape t) {
+  unshare();
+  if (own_->list.empty()) own_->list.reserve(1);
+  own_->list.push_back(static_cast<tape&&>(t));
+}
+
+constexpr bool same_regions(const tapes& a, const tapes& b);
 
 /// The regions of an entry that has one. (A list in braces would copy it.)
-constexpr vec<tape> one_region(tape t) {
-  vec<tape> r;
-  r.reserve(1);
+constexpr tapes one_region(tape t) {
+  tapes r;
   r.push_back(static_cast<tape&&>(t));
   return r;
 }
@@ -70,7 +169,7 @@ constexpr bool same_tape(const tape& a, const tape& b) {
   }
   return true;
 }
-constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b) {
+constexpr bool same_regions(const tapes& a, const tapes& b) {
   if (a.size() != b.size()) return false;
   for (int i = 0; i < a.size(); ++i)
     if (!same_tape(a[i], b[i])) return false;

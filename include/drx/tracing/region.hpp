@@ -61,7 +61,7 @@ constexpr tracing_builder* with_captures(tracing_builder* b, const vec<traced_re
 /// Regions of one entry that captured different values: each gets all of them, as its first inputs.
 class regions_of_one_entry {
  public:
-  vec<tape> bodies;
+  tapes bodies;
   vec<traced_ref> captures;
 
   template <class... R>

@@ -41,7 +41,7 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
     if (is_outer) return {b.add1(prim::azmatmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
-  vec<tape> regions;
+  tapes regions;
   for (int i = 0; i < e.regions.size();
        ++i) {  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
     if (has_doubts(e.regions[i])) {

@@ -116,7 +116,7 @@ struct random_loop {
     loop.backwards = below(r, 2) == 0;
     if (guarded) loop.guard = 4;
     loop.products = drx::loop_products::carried;
-    for (int o : b.add(drx::prim::scan, operands, loop.make(), vec<tape>{region}))
+    for (int o : b.add(drx::prim::scan, operands, loop.make(), tapes{region}))
       if (b.type(o).type != drx::dtype::boolean) b.output(o);
     return b.result();
   }
@@ -154,7 +154,7 @@ vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int
   for (int o : write(body, inputs)) body.output(o);
   prim::rules::scan::view loop(steps, constants.size(), carries.size());
   loop.products = drx::loop_products::carried;
-  return b.add(prim::scan, operands, loop.make(), vec<tape>{body.result()});
+  return b.add(prim::scan, operands, loop.make(), tapes{body.result()});
 }
 int scaled(builder& b, int x, double by) { return emit::mul(b, x, emit::constant(b, b.type(x), by)); }
 int summed_product(builder& b, int x, int y) { return emit::sum(b, emit::mul(b, x, y), {0, 1}); }

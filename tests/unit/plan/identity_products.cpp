@@ -75,7 +75,7 @@ TEST_CASE("in bodies of maps and loops") {
     if (carried) body.output(emit::add(body, product, first));
     body.output(product);
     const auto loop = prim::rules::scan::view(2, carried ? 0 : 1, carried ? 2 : 1).make();
-    b.output(b.add(prim::scan, {one, x}, loop, drx::vec<tape>{body.result()})[0]);
+    b.output(b.add(prim::scan, {one, x}, loop, drx::tapes{body.result()})[0]);
     CHECK(has_products(written(b)) == carried);
   }
 }

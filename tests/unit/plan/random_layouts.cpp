@@ -34,7 +34,7 @@ tape with_layouts(const tape& t, std::int64_t shards, random& r) {
   };
   for (int i : t.inputs) laid_out(i, b.input(t.values[i]));
   for (const drx::entry& e : t.entries) {
-    vec<tape> regions;
+    tapes regions;
     for (const tape& region : e.regions)
       regions.push_back(e.prim == &drx::prim::reduce_with ? region : with_layouts(region, shards, r));
     const vec<int> results = b.add(*e.prim, drx::renamed(e.operands, names), e.attrs, regions);

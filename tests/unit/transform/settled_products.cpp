@@ -73,7 +73,7 @@ int handed_on(builder& b, dice& d, int x, int w) {
         r->output(r == &then ? emit::flip(*r, in, {0}) : in);
       }
       const int condition = emit::less(b, emit::sum(b, w, {0}), emit::constant(b, {dtype::float64, {}}, 0));
-      return b.add(prim::cond, {condition, x}, {}, vec<tape>{then.result(), otherwise.result()})[0];
+      return b.add(prim::cond, {condition, x}, {}, tapes{then.result(), otherwise.result()})[0];
     }
     case 12: {  // a carry, or slices of a loop
       builder body;
@@ -81,14 +81,14 @@ int handed_on(builder& b, dice& d, int x, int w) {
       const int carry = body.input(row), slice = body.input({dtype::float64, {}});
       body.output(emit::flip(body, carry, {0}));
       body.output(slice);
-      return b.add(prim::scan, {x, x}, prim::rules::scan::view(n, 0, 1).make(), vec<tape>{body.result()})[d.below(2)];
+      return b.add(prim::scan, {x, x}, prim::rules::scan::view(n, 0, 1).make(), tapes{body.result()})[d.below(2)];
     }
     default: {  // a carry that gets infinite in the loop
       builder body;
       body.input({dtype::int32, {}});
       const int other = body.input(row), carry = body.input(row);
       body.output(emit::add(body, emit::mul(body, number(body, .5), carry), emit::flip(body, other, {0})));
-      return b.add(prim::scan, {x, w}, prim::rules::scan::view(3, 1, 1).make(), vec<tape>{body.result()})[0];
+      return b.add(prim::scan, {x, w}, prim::rules::scan::view(3, 1, 1).make(), tapes{body.result()})[0];
     }
   }
 }

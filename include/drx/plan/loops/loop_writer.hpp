@@ -50,9 +50,9 @@ struct loop_writer {
     whole.constants += added.size();
     if (n.guard > n.constants) *whole.guard += added.size();
     region = without_dead_entries(static_cast<tape&&>(region));
-    vec<tape> regions;
+    tapes regions;
     regions.push_back(static_cast<tape&&>(region));
-    return outside.add(*loop.prim, all, whole.make(), static_cast<vec<tape>&&>(regions));
+    return outside.add(*loop.prim, all, whole.make(), static_cast<tapes&&>(regions));
   }
 };
 
@@ -63,11 +63,11 @@ constexpr tape with_loops(tape t, const Suits& suits, const Write& write) {
   const auto is_one = [&](const entry& e) { return e.prim == &prim::scan && suits(e); };
   if (!any_entry(t, is_one)) return t;
   return rewritten(t, [&](rewriter& w, const entry& e) {
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : e.regions) regions.push_back(with_loops(r, suits, write));
     vec<int> results;
     if (is_one(e)) results = write(w.b, e, regions[0], w.operands(e));
-    if (results.empty()) results = w.copied(e, static_cast<vec<tape>&&>(regions));
+    if (results.empty()) results = w.copied(e, static_cast<tapes&&>(regions));
     return results;
   });
 }

@@ -34,13 +34,23 @@ class rearrangements_in_sums {
     for (const entry& e : t.entries)
       if (is_shift(e)) ++moved_uses_[e.operands[0]];
   }
+  /// Whether there may be anything to rewrite, in regions too: that is much quicker to see than to do.
+  [[nodiscard]] constexpr bool may_change() const {
+    for (const entry& e : t_.entries) {
+      if (e.prim == &prim::add && (is_pad(e.operands[0]) || is_pad(e.operands[1]))) return true;
+      if (moves_slice(e) || moves_before(e)) return true;
+      for (const tape& r : e.regions)
+        if (rearrangements_in_sums(r, least_row_).may_change()) return true;
+    }
+    return false;
+  }
   constexpr vec<int> written(rewriter& w, const entry& e) const {
     if (e.prim == &prim::add) {
       const vec<int> terms = w.operands(e);
       if (const int sum = joined_sum(w.b, terms[0], terms[1]); sum >= 0) return {sum};
     }
-    if (e.prim == &prim::slice && moves(e.operands[0]) && has_whole_vectors(e)) return {sliced(w, e.operands[0], e)};
-    if (is_shift(e) && is_of_one_array(e.operands[0])) return {moved_before(w, e)};
+    if (moves_slice(e)) return {sliced(w, e.operands[0], e)};
+    if (moves_before(e)) return {moved_before(w, e)};
     return w.copied_with([&](const tape& r) { return rearranged_in_sums(r, least_row_); }, e);
   }
 
@@ -94,6 +104,7 @@ class rearrangements_in_sums {
   [[nodiscard]] constexpr const entry* made_by(int v) const {
     return definition_[v] < 0 ? nullptr : &t_.entries[definition_[v]];
   }
+  [[nodiscard]] constexpr bool is_pad(int v) const { return made_by(v) && made_by(v)->prim == &prim::pad; }
   /// Whether a slice of v is its entry of slices, which nothing else reads. (A product is finished in tiles; a
   /// broadcast stays one.)
   [[nodiscard]] constexpr bool moves(int v) const {
@@ -118,6 +129,9 @@ class rearrangements_in_sums {
       if (!range.takes_all(axis, from[axis])) break;
     }
     return row % least_row_ == 0 || row >= machine::long_row;
+  }
+  [[nodiscard]] constexpr bool moves_slice(const entry& e) const {
+    return e.prim == &prim::slice && moves(e.operands[0]) && has_whole_vectors(e);
   }
   /// The part of v that the slice e takes.
   constexpr int sliced(rewriter& w, int v, const entry& e) const {
@@ -149,6 +163,9 @@ class rearrangements_in_sums {
     }
     return array >= 0;
   }
+  [[nodiscard]] constexpr bool moves_before(const entry& e) const {
+    return is_shift(e) && is_of_one_array(e.operands[0]);
+  }
   /// e, a slice or a roll, of the operands of what it is of.
   constexpr int moved_before(rewriter& w, const entry& e) const {
     const entry& of = *made_by(e.operands[0]);
@@ -171,6 +188,7 @@ constexpr bool has_rearrangements(const tape& t) {
 constexpr tape rearranged_in_sums(const tape& t, std::int64_t least_row) {
   if (!has_rearrangements(t)) return t;
   const rearrangements_in_sums pass(t, least_row);
+  if (!pass.may_change()) return t;
   return rewritten(t, [&](rewriter& w, const entry& e) { return pass.written(w, e); });
 }
 constexpr tape with_rearrangements_in_sums(tape t) {

@@ -243,9 +243,9 @@ class row_chunks {
       region.outputs = sums;
       region.outputs.append(rows);
       prim::rules::scan::view loop(g_.rows_ / g_.chunk_, whole_.size(), sums.size());
-      vec<tape> regions;
+      tapes regions;
       regions.push_back(without_dead_entries(static_cast<tape&&>(region)));
-      const vec<int> results = w_.b.add(prim::scan, operands, loop.make(), static_cast<vec<tape>&&>(regions));
+      const vec<int> results = w_.b.add(prim::scan, operands, loop.make(), static_cast<tapes&&>(regions));
       for (int i = 0; i < carried.size(); ++i) w_.names[g_.t_.entries[carried[i]].results[0]] = results[i];
       for (int i = 0; i < stacked.size(); ++i) {
         const int v = g_.t_.entries[stacked[i]].results[0], stack = results[carried.size() + i];

@@ -167,7 +167,7 @@ struct stacked_factors {
 
   [[nodiscard]] constexpr tape run() const {
     return rewritten(source, [this](rewriter& w, const entry& e) {
-      vec<tape> regions = e.regions;
+      tapes regions = e.regions;
       for (int i = 0; i < e.results.size(); ++i)
         if (const product* p = product_of(e.results[i])) regions[0].outputs[i] = p->instead;
       for (int o : e.operands)

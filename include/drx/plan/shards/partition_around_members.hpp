@@ -69,10 +69,10 @@ constexpr void partitioner::loop(const entry& e) {
 constexpr void partitioner::branch(const entry& e) {
   vec<int> operands, out(e.results.size(), whole);
   for (int o : e.operands) operands.push_back(at(o, axis[o]));
-  vec<tape> regions;
+  tapes regions;
   for (int pass = 0; pass < 2; ++pass) {  // first for the layouts, then with these
     vec<int> both(e.results.size(), whole);
-    regions = vec<tape>();
+    regions = tapes();
     for (int k = 0; k < 2; ++k) {
       const tape& body = e.regions[k];
       builder region;

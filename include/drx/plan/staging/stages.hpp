@@ -140,7 +140,7 @@ class stage_writer {
     for (int at : unplaced_at[l]) {
       const entry& e = t.entries[at];
       if (around.names[e.results[0]] >= 0 || around.operands(e).find(-1) >= 0) continue;
-      vec<tape> regions;
+      tapes regions;
       for (const tape& r : e.regions) regions.push_back(in_stages(r, of_body, surroundings_in(e)));
       around.name(e, around.copied(e, regions));
     }
@@ -214,7 +214,7 @@ class stage_writer {
     for (const entry& e : t.entries)
       if (const auto members = members_said_by(t, e); members && e.attrs.placement == p) s.members = members;
     vec<int> outputs, results;  // elements on the body; the values of t that are the stage's results
-    vec<tape> monoids;
+    tapes monoids;
     bool between_members = false;
     for (int at : staged_at[l]) {
       const entry& e = t.entries[at];
@@ -243,7 +243,7 @@ class stage_writer {
     vec<int> operands = renamed(w.placed, around.names);
     operands.append(renamed(w.unplaced, around.names));
     body = of_body(without_dead_entries(body));
-    vec<tape> regions{in_stages(body, of_body, {.nested = true})};
+    tapes regions{in_stages(body, of_body, {.nested = true})};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
       const std::int64_t most = std::min(p->most_members, s.members.value_or(p->most_members));
       const attributes without_blocks = s.make(p, w.placed.size());
