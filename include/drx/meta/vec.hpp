@@ -5,6 +5,7 @@
 #include <drx/config.hpp>
 
 #include <initializer_list>
+#include <type_traits>
 
 namespace drx::meta {
 
@@ -20,7 +21,7 @@ class vec {
   constexpr vec(const vec& other) {
     if (other.size_ == 0) return;
     size_ = capacity_ = other.size_;
-    data_ = new T[static_cast<unsigned long>(size_)]{};
+    data_ = room(size_);
     for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   constexpr vec(vec&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
@@ -32,7 +33,7 @@ class vec {
     if (capacity_ < other.size_) {
       delete[] data_;
       capacity_ = other.size_;
-      data_ = new T[static_cast<unsigned long>(capacity_)]{};
+      data_ = room(capacity_);
     }
     size_ = other.size_;
     for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
@@ -71,13 +72,19 @@ class vec {
   }
   constexpr void pop_back() { --size_; }
   constexpr void resize(int n, const T& fill = T{}) {
+    if constexpr (std::is_arithmetic_v<T>)
+      if (!data_ && n > 0 && fill == T{}) {
+        data_ = new T[static_cast<unsigned long>(n)]{};
+        size_ = capacity_ = n;
+        return;
+      }
     if (n > capacity_) reserve(n < 2 * capacity_ ? 2 * capacity_ : n);
     for (int i = size_; i < n; ++i) data_[i] = fill;
     size_ = n;
   }
   constexpr void reserve(int n) {
     if (n <= capacity_) return;
-    T* grown = new T[static_cast<unsigned long>(n)]{};
+    T* grown = room(n);
     for (int i = 0; i < size_; ++i) grown[i] = static_cast<T&&>(data_[i]);
     delete[] data_;
     data_ = grown;
@@ -96,6 +103,9 @@ class vec {
   }
 
  private:
+  /// New elements, not set to 0: in constant evaluation that costs as much as the loop that then writes them.
+  static constexpr T* room(int n) { return new T[static_cast<unsigned long>(n)]; }
+
   T* data_ = nullptr;
   int size_ = 0;
   int capacity_ = 0;

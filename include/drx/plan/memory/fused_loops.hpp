@@ -109,25 +109,33 @@ struct rearranged_reads {
   int first = 0;         // from this axis on each piece lies side by side
   bool through = false;  // whether it may read rearrangements: else these would be too many pieces
 };
-/// These by value of a region.
-constexpr vec<rearranged_reads> rearrangements_of(const plan_in_progress& w, const frozen_region& region) {
-  vec<rearranged_reads> all(w.values + 1);
-  for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
-    if (!is_rearrangement(w.t, w.t.entries[e])) continue;
-    const rearrangement of(w.t, w.t.entries[e]);
-    const rearranged_reads own{.pieces = of.most_pieces(), .first = of.first_contiguous()};
-    rearranged_reads deep = own;
-    deep.through = true;
-    for (int i = 0; i < of.operands(); ++i) {
-      const rearranged_reads& below = all[of.operand(i)];
-      if (below.pieces == 0) continue;
-      deep.pieces += below.pieces - 1;
-      deep.first = below.first > deep.first ? below.first : deep.first;
+/// These by value, of a region: most have few or none, so that only those are kept.
+class rearrangements_of_region {
+ public:
+  constexpr rearrangements_of_region(const plan_in_progress& w, const frozen_region& region) {
+    for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
+      if (!is_rearrangement(w.t, w.t.entries[e])) continue;
+      const rearrangement of(w.t, w.t.entries[e]);
+      const rearranged_reads own{.pieces = of.most_pieces(), .first = of.first_contiguous()};
+      rearranged_reads deep = own;
+      deep.through = true;
+      for (int i = 0; i < of.operands(); ++i) {
+        const rearranged_reads& below = (*this)[of.operand(i)];
+        if (below.pieces == 0) continue;
+        deep.pieces += below.pieces - 1;
+        deep.first = below.first > deep.first ? below.first : deep.first;
+      }
+      if (at_.empty()) at_ = vec<int>(w.values + 1, 0);
+      at_[of.result()] = all_.size();
+      all_.push_back(deep.pieces <= machine::most_pieces ? deep : own);
     }
-    all[of.result()] = deep.pieces <= machine::most_pieces ? deep : own;
   }
-  return all;
-}
+  constexpr const rearranged_reads& operator[](int v) const { return all_[at_.empty() ? 0 : at_[v]]; }
+
+ private:
+  vec<rearranged_reads> all_{rearranged_reads{}};
+  vec<int> at_;  // by value: which of these
+};
 /// Whether a fused loop reads the rows of rearrangement v as fast as those of an array: they, or their pieces, are
 /// whole vectors, or so long that their ends do not matter.
 constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads& reads) {
@@ -148,7 +156,7 @@ constexpr bool can_slice(const plan_in_progress& w, const frozen_entry& x, int o
 /// positions reads it, or if it would slow down loops.
 constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region) {
   vec<bool> demanded(w.values + 1, false), in_loops(w.values + 1, false), sliced(w.values + 1, false);
-  const vec<rearranged_reads> rearranged = rearrangements_of(w, region);
+  const rearrangements_of_region rearranged(w, region);
   for (int i = 0; i < region.outputs.count; ++i) demanded[w.id(region.outputs, i)] = true;
   for (int e = region.first_entry + region.entries - 1; e >= region.first_entry; --e) {
     const auto& x = w.t.entries[e];

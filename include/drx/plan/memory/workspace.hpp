@@ -83,9 +83,10 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
 /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
 constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around) {
   const vec<bool> in_place = written_in_place(w, r, where, around);
-  const vec<part_of_joined> parts = parts_of_joined(w, r, in_place);
-  vec<int> last_of_parts(w.values + 1, -1);
-  for (int v = 0; v < w.values; ++v)
+  const parts_by_value parts = parts_of_joined(w, r, in_place);
+  vec<int> last_of_parts;
+  if (!parts.empty()) last_of_parts.resize(w.values + 1, -1);
+  for (int v = 0; v < last_of_parts.size(); ++v)
     if (const int whole = parts[v].whole; whole >= 0)
       last_of_parts[whole] = std::max({last_of_parts[whole], last[v], last[whole]});
   vec<bool> placed(w.values + 1, false);
