@@ -1409,7 +1409,7 @@ class vec {
   constexpr vec(const vec& other) {
     if (other.size_ == 0) return;
     size_ = capacity_ = other.size_;
-    data_ = new T[static_cast<unsigned long>(size_)]{};
+    data_ = room(size_);
     for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   constexpr vec(vec&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
@@ -1421,7 +1421,7 @@ class vec {
     if (capacity_ < other.size_) {
       delete[] data_;
       capacity_ = other.size_;
-      data_ = new T[static_cast<unsigned long>(capacity_)]{};
+      data_ = room(capacity_);
     }
     size_ = other.size_;
     for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
@@ -1460,13 +1460,19 @@ class vec {
   }
   constexpr void pop_back() { --size_; }
   constexpr void resize(int n, const T& fill = T{}) {
+    if constexpr (std::is_integral_v<T>)
+      if (!data_ && n > 0 && fill == T{}) {
+        data_ = new T[static_cast<unsigned long>(n)]{};
+        size_ = capacity_ = n;
+        return;
+      }
     if (n > capacity_) reserve(n < 2 * capacity_ ? 2 * capacity_ : n);
     for (int i = size_; i < n; ++i) data_[i] = fill;
     size_ = n;
   }
   constexpr void reserve(int n) {
     if (n <= capacity_) return;
-    T* grown = new T[static_cast<unsigned long>(n)]{};
+    T* grown = room(n);
     for (int i = 0; i < size_; ++i) grown[i] = static_cast<T&&>(data_[i]);
     delete[] data_;
     data_ = grown;
@@ -1485,6 +1491,8 @@ class vec {
   }
 
  private:
+  static constexpr T* room(int n) { return new T[static_cast<unsigned long>(n)]; }
+
   T* data_ = nullptr;
   int size_ = 0;
   int capacity_ = 0;
@@ -1505,6 +1513,49 @@ struct attributes {
   friend constexpr bool operator==(const attributes& a, const attributes& b) {
     return a.number == b.number && a.placement == b.placement && a.ints == b.ints;
   }
+};
+
+struct tape;
+
+class tapes {
+ public:
+  constexpr tapes() = default;
+  constexpr tapes(std::initializer_list<tape> values);
+  constexpr tapes(const tapes& other) : own_(other.own_) { more(); }
+  constexpr tapes(tapes&& other) noexcept : own_(other.own_) { other.own_ = nullptr; }
+  constexpr tapes& operator=(const tapes& other) {
+    shared* const before = own_;
+    own_ = other.own_;
+    more();
+    fewer(before);
+    return *this;
+  }
+  constexpr tapes& operator=(tapes&& other) noexcept {
+    shared* const before = own_;
+    own_ = other.own_;
+    other.own_ = before;
+    return *this;
+  }
+  constexpr ~tapes() { fewer(own_); }
+
+  [[nodiscard]] constexpr bool empty() const { return own_ == nullptr; }
+  [[nodiscard]] constexpr int size() const;
+  constexpr const tape& operator[](int i) const;
+  constexpr tape& operator[](int i);
+  constexpr const tape* begin() const;
+  constexpr const tape* end() const;
+  constexpr tape* begin();
+  constexpr tape* end();
+  constexpr tape& back();
+  constexpr void push_back(tape t);
+  constexpr void append(const tapes& other);
+
+ private:
+  struct shared;
+  constexpr void more();
+  static constexpr void fewer(shared* s);
+  constexpr void unshare();
+  shared* own_ = nullptr;
 };
 
 struct entry;
@@ -1528,15 +1579,72 @@ struct entry {
   vec<int> operands;
   vec<int> results;
   attributes attrs;
-  vec<tape> regions;
+  tapes regions;
   unsigned hash = 0;
 };
 
-constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b);
+struct tapes::shared {
+  vec<tape> list;
+  int uses = 1;
+};
+constexpr void tapes::more() {
+  if (!own_) return;
+  if (std::is_constant_evaluated())
+    ++own_->uses;
+  else
+    __atomic_fetch_add(&own_->uses, 1, __ATOMIC_RELAXED);
+}
+constexpr void tapes::fewer(shared* s) {
+  if (!s) return;
+  const int left = std::is_constant_evaluated() ? --s->uses : __atomic_sub_fetch(&s->uses, 1, __ATOMIC_ACQ_REL);
+  if (left == 0) delete s;
+}
+constexpr void tapes::unshare() {
+  if (!own_) own_ = new shared{};
+  if (std::is_constant_evaluated() ? own_->uses == 1 : __atomic_load_n(&own_->uses, __ATOMIC_ACQUIRE) == 1) return;
+  shared* const copy = new shared{own_->list};
+  fewer(own_);
+  own_ = copy;
+}
+constexpr int tapes::size() const { return own_ ? own_->list.size() : 0; }
+constexpr const tape& tapes::operator[](int i) const { return own_->list[i]; }
+constexpr tape& tapes::operator[](int i) {
+  unshare();
+  return own_->list[i];
+}
+constexpr const tape* tapes::begin() const { return own_ ? own_->list.begin() : nullptr; }
+constexpr const tape* tapes::end() const { return own_ ? own_->list.end() : nullptr; }
+constexpr tape* tapes::begin() {
+  if (!own_) return nullptr;
+  unshare();
+  return own_->list.begin();
+}
+constexpr tape* tapes::end() {
+  if (!own_) return nullptr;
+  unshare();
+  return own_->list.end();
+}
+constexpr tapes::tapes(std::initializer_list<tape> values) {
+  for (const tape& t : values) push_back(t);
+}
+constexpr tape& tapes::back() {
+  unshare();
+  return own_->list.back();
+}
+constexpr void tapes::append(const tapes& other) {
+  const tapes all = other;
+  for (const tape& t : all) push_back(t);
+}
+constexpr void tapes::push_back(tape t) {
+  unshare();
+  if (own_->list.empty()) own_->list.reserve(1);
+  own_->list.push_back(static_cast<tape&&>(t));
+}
 
-constexpr vec<tape> one_region(tape t) {
-  vec<tape> r;
-  r.reserve(1);
+constexpr bool same_regions(const tapes& a, const tapes& b);
+
+constexpr tapes one_region(tape t) {
+  tapes r;
   r.push_back(static_cast<tape&&>(t));
   return r;
 }
@@ -1553,7 +1661,7 @@ constexpr bool same_tape(const tape& a, const tape& b) {
   }
   return true;
 }
-constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b) {
+constexpr bool same_regions(const tapes& a, const tapes& b) {
   if (a.size() != b.size()) return false;
   for (int i = 0; i < a.size(); ++i)
     if (!same_tape(a[i], b[i])) return false;
@@ -1621,7 +1729,7 @@ struct lane_site;
 struct typing {
   const vec<abstract_value>& operands;
   const attributes& attrs;
-  const vec<tape>& regions;
+  const tapes& regions;
 
   static constexpr void require(bool ok, const char* sentence) {
     if (!ok) throw sentence;
@@ -1696,7 +1804,7 @@ struct primitive {
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
   along_axis_result (*along_axis)(const rule_site&, bool operands_have_axis, std::int64_t n) = nullptr;
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
-  vec<int> (*unfold)(builder&, const vec<int>& operands, const vec<tape>& regions) = nullptr;
+  vec<int> (*unfold)(builder&, const vec<int>& operands, const tapes& regions) = nullptr;
   void (*prune)(entry&, const vec<bool>& wanted) = nullptr;
   std::string (*print)(const attributes&) = nullptr;
   void (*evaluate)(evaluation&) = nullptr;
@@ -1761,7 +1869,7 @@ class builder {
   }
 
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
-                         vec<tape> regions = {}) {
+                         tapes regions = {}) {
     if (halves_ && !prim.takes_halves && regions.empty() && has_halves(operands))
       return emit::in_float(*this, prim, operands, attrs);
     if (regions.empty() && prim.simplify) {
@@ -1784,7 +1892,7 @@ class builder {
     e.hash = h;
     const vec<abstract_value> operand_types = tape_.types_of(operands);
     const vec<abstract_value> types = prim.type({operand_types, attrs, regions});
-    e.regions = static_cast<vec<tape>&&>(regions);
+    e.regions = static_cast<tapes&&>(regions);
     for (const auto& t : types) e.results.push_back(new_value(t));
     definition_.resize(tape_.values.size(), -1);
     for (int r : e.results) definition_[r] = tape_.entries.size();
@@ -1800,8 +1908,8 @@ class builder {
     return add(*other.prim, operands, other.attrs, other.regions);
   }
   constexpr int add1(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
-                     vec<tape> regions = {}) {
-    return add(prim, operands, attrs, static_cast<vec<tape>&&>(regions))[0];
+                     tapes regions = {}) {
+    return add(prim, operands, attrs, static_cast<tapes&&>(regions))[0];
   }
 
   [[nodiscard]] constexpr abstract_value type(int id) const { return tape_.values[id]; }
@@ -1901,14 +2009,14 @@ struct rewriter {
   [[nodiscard]] constexpr vec<int> outputs() const { return renamed(t.outputs, names); }
 
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
-  constexpr vec<int> copied(const entry& e, vec<tape> regions) {
-    return b.add(*e.prim, operands(e), e.attrs, static_cast<vec<tape>&&>(regions));
+  constexpr vec<int> copied(const entry& e, tapes regions) {
+    return b.add(*e.prim, operands(e), e.attrs, static_cast<tapes&&>(regions));
   }
   template <class Pass>
   constexpr vec<int> copied_with(const Pass& pass, const entry& e) {
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
-    return copied(e, static_cast<vec<tape>&&>(regions));
+    return copied(e, static_cast<tapes&&>(regions));
   }
   constexpr void name(const entry& e, const vec<int>& results) {
     for (int i = 0; i < e.results.size() && i < results.size(); ++i) names[e.results[i]] = results[i];
@@ -11051,7 +11159,7 @@ constexpr tracing_builder* with_captures(tracing_builder* b, const vec<traced_re
 
 class regions_of_one_entry {
  public:
-  vec<tape> bodies;
+  tapes bodies;
   vec<traced_ref> captures;
 
   template <class... R>
@@ -11149,11 +11257,12 @@ struct map {
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
     vec<bool> keep(e.operands.size(), false);
-    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, false)) return;
-    tape body = pruned_region(e.regions[0], wanted, keep, used);
+    const entry& before = e;
+    if (wanted.find(false) < 0 && is_all_used(before.regions[0], true, false)) return;
+    tape body = pruned_region(before.regions[0], wanted, keep, used);
     if (body.inputs.empty()) {
       keep[0] = true;
-      body = pruned_region(e.regions[0], wanted, keep, used);
+      body = pruned_region(before.regions[0], wanted, keep, used);
     }
     e.regions[0] = static_cast<tape&&>(body);
     e.operands = filtered(e.operands, used);
@@ -12230,7 +12339,7 @@ struct cond {
       if (e.prim == &prim::constant && e.results[0] == value) return e.attrs.number == 0;
     return false;
   }
-  static constexpr int unless_zero(const vec<tape>& branches, int k, const vec<int>& results) {
+  static constexpr int unless_zero(const tapes& branches, int k, const vec<int>& results) {
     bool zero = true;
     for (const tape& branch : branches) zero = zero && is_zero(branch, branch.outputs[k]);
     return zero ? zero_tangent : results[k];
@@ -12242,7 +12351,7 @@ struct cond {
       moving.push_back(tangents[i] != zero_tangent);
       if (moving.back()) operands.push_back(tangents[i]);
     }
-    vec<tape> branches;
+    tapes branches;
     for (const tape& branch : s.e.regions) branches.push_back(s.drivers.jvp(branch, moving));
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
     vec<int> r;
@@ -12260,7 +12369,7 @@ struct cond {
       if (given.back()) operands.push_back(t);
     }
     for (int i = 1; i < s.operands.size(); ++i) region_wanted.push_back(wanted[i]);
-    vec<tape> branches;
+    tapes branches;
     for (const tape& branch : s.e.regions) branches.push_back(s.drivers.vjp(branch, region_wanted, given));
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
     vec<int> r{zero_tangent};
@@ -12272,7 +12381,7 @@ struct cond {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<bool> on;
     for (int i = 1; i < batched.size(); ++i) on.push_back(batched[i]);
-    vec<tape> branches;
+    tapes branches;
     for (const tape& branch : s.e.regions) branches.push_back(s.drivers.batch(branch, on, n));
     if (!batched[0]) return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     vec<int> inputs;
@@ -12282,7 +12391,7 @@ struct cond {
     for (int i = 0; i < x.size(); ++i) r.push_back(emit::choose(s.b, s.operands[0], x[i], y[i]));
     return r;
   }
-  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const vec<tape>& regions) {
+  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const tapes& regions) {
     double condition = 0;
     if (!emit::is_constant(b, operands[0], condition)) return {};
     vec<int> inputs;
@@ -12291,7 +12400,8 @@ struct cond {
   }
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> keep(e.operands.size() - 1, false), used;
-    for (const tape& branch : e.regions) {
+    const entry& before = e;
+    for (const tape& branch : before.regions) {
       pruned_region(branch, wanted, keep, used);
       keep = used;
     }
@@ -12321,7 +12431,7 @@ struct cond {
     }
     if (!s.in_lanes[0]) {
       vec<bool> must(s.e.results.size(), true), lanes;
-      vec<tape> branches;
+      tapes branches;
       for (const tape& branch : s.e.regions) branches.push_back(s.region(branch, in, must, lanes));
       return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     }
@@ -13523,18 +13633,19 @@ struct scan {
   }
 
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
-    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
+    const entry& before = e;
+    if (wanted.find(false) < 0 && is_all_used(before.regions[0], true, true)) return;
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;
     if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
     for (bool grown = true; grown;) {
       grown = false;
-      const vec<bool> needed = needed_inputs(e.regions[0], outputs);
+      const vec<bool> needed = needed_inputs(before.regions[0], outputs);
       for (int i = 0; i < n.carries; ++i)
         if (needed[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
     bool nested = false;
-    for (const entry& inner : e.regions[0].entries) nested = nested || !inner.regions.empty();
+    for (const entry& inner : before.regions[0].entries) nested = nested || !inner.regions.empty();
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -13543,7 +13654,7 @@ struct scan {
       for (int i = 0; i < e.operands.size(); ++i)
         keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
       if (nested)
-        body = pruned_region(e.regions[0], outputs, keep, used);
+        body = pruned_region(before.regions[0], outputs, keep, used);
       else
         body = pruned_region(static_cast<tape&&>(e.regions[0]), outputs, keep, used);
       for (int i = 0; i < n.carries; ++i)
@@ -13764,7 +13875,7 @@ struct custom {
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
@@ -17998,7 +18109,7 @@ class member_function {
       operands.push_back(outer[e.operands[i]]);
       differs.push_back(varies[e.operands[i]]);
     }
-    vec<tape> branches;
+    tapes branches;
     for (const tape& body : e.regions) {
       builder region;
       vec<int> in;
@@ -18826,7 +18937,7 @@ struct reduce_with {
     for (int i = 0; i < n; ++i)
       if (floating[i]) start.output(emit::zeros_like(start, identity[i]));
 
-    vec<tape> regions{both.result(), start.result()};
+    tapes regions{both.result(), start.result()};
     if (s.e.regions.size() > 2) regions.append(s.e.regions);
     const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, regions);
     vec<int> r;
@@ -18860,7 +18971,7 @@ struct reduce_with {
     return emit::map(s.b, p, operands,
                      [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
   }
-  static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
+  static constexpr tape as_sums(const rule_site& s, const tapes& regions, const vec<abstract_value>& types) {
     const placement_info* p = s.e.attrs.placement;
     builder b;
     vec<int> in;
@@ -18869,7 +18980,7 @@ struct reduce_with {
       for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
       return b.take();
     }
-    vec<tape> former;
+    tapes former;
     for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
     const int n = types.size() / 2;
     vec<abstract_value> halves;
@@ -18903,7 +19014,7 @@ struct reduce_with {
         operands[i] = emit::map(s.b, s.e.attrs.placement, {operands[i]}, [&](builder& b, const vec<int>& in) {
           return vec<int>{emit::repeated(b, in[0], n)};
         })[0];
-    vec<tape> regions;
+    tapes regions;
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
@@ -18972,7 +19083,7 @@ constexpr int first_to_attain(builder& b, int x, int number, const placement_inf
   identity.output(constant(identity, position, -1));
   attributes a;
   a.placement = p;
-  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, vec<tape>{combine.result(), identity.result()})[1];
+  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, tapes{combine.result(), identity.result()})[1];
 }
 }
 
@@ -19042,7 +19153,7 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   auto closed = [](const vec<traced_ref>& captures) {
     if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
   };
-  vec<tape> regions;
+  tapes regions;
   const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
   closed(combine.captures);
   regions.push_back(combine.body);
@@ -23682,7 +23793,7 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
     if (is_outer) return {b.add1(prim::azmatmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
-  vec<tape> regions;
+  tapes regions;
   for (int i = 0; i < e.regions.size();
        ++i) {
     if (has_doubts(e.regions[i])) {

@@ -181,7 +181,7 @@ class program_writer {
     vec<int> operands{holds(b, r.pool), operand(b, r.pool, below(4)), operand(b, r.pool, below(4))};
     if (!r.data.empty() && below(2) == 0) operands.push_back(r.data[below(r.data.size())]);
     const int shapes[] = {below(4), below(4)};
-    vec<drx::tape> branches;
+    drx::tapes branches;
     for (int k = 0; k < 2; ++k) {
       builder body;
       program_region inner{body, {}, {}, r.depth - 1};
@@ -316,7 +316,7 @@ class program_writer {
       const int some = emit::mul(r, r.add1(drx::prim::tanh, {in[0]}), emit::constant_like(r, in[0], .25));
       return vec<int>{emit::add(r, some, emit::constant_like(r, in[0], 1))};
     })[0];
-    vec<drx::tape> regions;
+    drx::tapes regions;
     builder combine, identity, pull;
     const int left = combine.input(t);
     combine.output(emit::mul(combine, left, combine.input(t)));

@@ -72,7 +72,7 @@ class vec {
   }
   constexpr void pop_back() { --size_; }
   constexpr void resize(int n, const T& fill = T{}) {
-    if constexpr (std::is_arithmetic_v<T>)
+    if constexpr (std::is_integral_v<T>)
       if (!data_ && n > 0 && fill == T{}) {
         data_ = new T[static_cast<unsigned long>(n)]{};
         size_ = capacity_ = n;

@@ -97,7 +97,8 @@ struct cond {
   }
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> keep(e.operands.size() - 1, false), used;
-    for (const tape& branch : e.regions) {  // an operand that one branch uses, the other takes too
+    const entry& before = e;
+    for (const tape& branch : before.regions) {  // an operand that one branch uses, the other takes too
       pruned_region(branch, wanted, keep, used);
       keep = used;
     }

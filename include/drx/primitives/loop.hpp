@@ -441,18 +441,19 @@ struct scan {
   }
 
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
-    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
+    const entry& before = e;
+    if (wanted.find(false) < 0 && is_all_used(before.regions[0], true, true)) return;
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;  // a carry is kept where its result is wanted, or where a kept output needs it
     if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
     for (bool grown = true; grown;) {  // most carries are found so, without writing a body
       grown = false;
-      const vec<bool> needed = needed_inputs(e.regions[0], outputs);
+      const vec<bool> needed = needed_inputs(before.regions[0], outputs);
       for (int i = 0; i < n.carries; ++i)
         if (needed[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
     bool nested = false;  // else needed_inputs has found all
-    for (const entry& inner : e.regions[0].entries) nested = nested || !inner.regions.empty();
+    for (const entry& inner : before.regions[0].entries) nested = nested || !inner.regions.empty();
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -461,7 +462,7 @@ struct scan {
       for (int i = 0; i < e.operands.size(); ++i)
         keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
       if (nested)
-        body = pruned_region(e.regions[0], outputs, keep, used);
+        body = pruned_region(before.regions[0], outputs, keep, used);
       else  // the outputs are all that are needed: there is no second time
         body = pruned_region(static_cast<tape&&>(e.regions[0]), outputs, keep, used);
       for (int i = 0; i < n.carries; ++i)

@@ -57,11 +57,12 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
     vec<bool> keep(e.operands.size(), false);
-    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, false)) return;
-    tape body = pruned_region(e.regions[0], wanted, keep, used);
+    const entry& before = e;
+    if (wanted.find(false) < 0 && is_all_used(before.regions[0], true, false)) return;
+    tape body = pruned_region(before.regions[0], wanted, keep, used);
     if (body.inputs.empty()) {  // the members are counted by an operand: keep one
       keep[0] = true;
-      body = pruned_region(e.regions[0], wanted, keep, used);
+      body = pruned_region(before.regions[0], wanted, keep, used);
     }
     e.regions[0] = static_cast<tape&&>(body);
     e.operands = filtered(e.operands, used);

@@ -25,7 +25,8 @@ struct attributes {
 
 struct tape;
 
-/// The regions of an entry: tapes that copies of the entry share until one of them writes to its own.
+/// The regions of an entry: tapes that copies of the entry share until one of them writes to its own. (A reference to
+/// one that may be written to holds until the entry is copied.)
 class tapes {
  public:
   constexpr tapes() = default;
@@ -130,7 +131,11 @@ constexpr tape* tapes::begin() {
   unshare();
   return own_->list.begin();
 }
-constexpr tape* tapes::end() { return own_ ? own_->list.end() : nullptr; }
+constexpr tape* tapes::end() {
+  if (!own_) return nullptr;
+  unshare();
+  return own_->list.end();
+}
 constexpr tapes::tapes(std::initializer_list<tape> values) {
   for (const tape& t : values) push_back(t);
 }
@@ -139,7 +144,8 @@ constexpr tape& tapes::back() {
   return own_->list.back();
 }
 constexpr void tapes::append(const tapes& other) {
-  for (const tape& t : other) push_back(t);
+  const tapes all = other;  // it may be this very list
+  for (const tape& t : all) push_back(t);
 }
 constexpr void tapes::push_back(tape t) {
   unshare();

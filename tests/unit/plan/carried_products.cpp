@@ -17,6 +17,7 @@ namespace prim = drx::prim;
 namespace {
 using drx::abstract_value;
 using drx::tape;
+using drx::tapes;
 using harness::tensors;
 using generator = harness::random;
 

@@ -13,6 +13,7 @@
 
 namespace {
 using drx::tape;
+using drx::tapes;
 using drx::tensor;
 using drx::vec;
 using harness::tensors;

@@ -26,7 +26,7 @@ drx::tape branch_of(F then, G otherwise) {
   vec<int> in{b.input({dtype::boolean, {}})};
   const abstract_value t(dtype::float64, drx::make_shape(3));
   for (int i = 0; i < 2; ++i) in.push_back(b.input(t));
-  vec<drx::tape> branches;
+  drx::tapes branches;
   auto add = [&](auto write) {
     builder r;
     const int x = r.input(t), y = r.input(t);

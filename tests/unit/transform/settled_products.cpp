@@ -12,6 +12,7 @@ using drx::builder;
 using drx::dtype;
 using drx::entry;
 using drx::tape;
+using drx::tapes;
 using drx::vec;
 namespace emit = drx::emit;
 namespace prim = drx::prim;

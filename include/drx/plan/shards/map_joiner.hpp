@@ -49,8 +49,9 @@ class map_joiner {
   constexpr bool is_map(const entry& e) const { return e.prim == &prim::map && e.attrs.placement == p; }
   static constexpr void join(entry& first, const entry& e) {
     builder region;
-    vec<int> in = inputs_like(region, first.regions[0]);
-    vec<int> out = inline_tape(region, first.regions[0], in), arguments;
+    const tapes before = first.regions;
+    vec<int> in = inputs_like(region, before[0]);
+    vec<int> out = inline_tape(region, before[0], in), arguments;
     for (int i = 0; i < e.operands.size(); ++i) {
       const int own = first.results.find(e.operands[i]);
       int at = first.operands.find(e.operands[i]);
