@@ -130,21 +130,31 @@ constexpr void take_products(steps_in_progress& g) {
   g.leave_out(taken);
 }
 
-/// Whether loop s should wait for other steps that read its operand before step `reader`, which reads its results.
-constexpr bool should_wait(const steps_in_progress& g, int s, int reader) {
+/// The values of the region that loop s reads in memory each at its place, and that are so large that it should wait
+/// until its results can lie there.
+constexpr vec<int> large_operands(const steps_in_progress& g, int s) {
+  vec<int> large;
   for (int e : g.loops[s])
     for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
       const int m = g.touched(g.id(g.t.entries[e].operands, i));
-      if (m < 0 || g.definition(m) < g.region.first_entry || g.is_unstored_rearrangement(m) ||
-          !(g.t.values[m].shape == g.shape_of_loop(g.loops[s])))
-        continue;
-      if (g.w.bytes(m) < machine::least_waited_for) continue;
-      int last = s;
-      for (int k = s + 1; k < g.loops.size(); ++k)
-        if (g.reads(k, m)) last = k;
-      if (g.leaves(m)) last = g.loops.size();
-      if (last > s && last < reader) return true;
+      if (m < 0 || g.definition(m) < g.region.first_entry || g.w.bytes(m) < machine::least_waited_for) continue;
+      if (g.t.values[m].shape == g.shape_of_loop(g.loops[s]) && !g.is_unstored_rearrangement(m) && large.find(m) < 0)
+        large.push_back(m);
     }
+  return large;
+}
+/// The first step after s that reads results of loop s, or the number of steps.
+constexpr int first_reader(const steps_in_progress& g, int s) {
+  for (int k = s + 1; k < g.loops.size(); ++k)
+    for (int e : g.loops[s])
+      if (g.reads(k, g.result(e))) return k;
+  return g.loops.size();
+}
+/// Whether loop s should wait for other steps that read its operand m before step `reader`, which reads its results.
+constexpr bool should_wait(const steps_in_progress& g, int s, int m, int reader) {
+  if (g.leaves(m)) return false;
+  for (int k = g.loops.size() - 1; k > s; --k)
+    if (g.reads(k, m)) return k < reader;
   return false;
 }
 /// Lets a loop wait for other steps that read its operand, if nobody reads that later: its result may then lie there.
@@ -152,11 +162,12 @@ constexpr void delay_loops(steps_in_progress& g) {
   const int steps = g.loops.size();
   for (int s = steps - 2; s >= 0; --s) {
     if (g.loops[s].empty() || g.t.entries[g.loops[s][0]].prim == &prim::matmul) continue;
-    int reader = steps;  // the first step that reads its results
-    for (int k = steps - 1; k > s; --k)
-      for (int e : g.loops[s])
-        if (g.reads(k, g.result(e))) reader = k;
-    if (!should_wait(g, s, reader)) continue;
+    const vec<int> large = large_operands(g, s);
+    if (large.empty()) continue;
+    const int reader = first_reader(g, s);
+    bool waits = false;
+    for (int m : large) waits = waits || should_wait(g, s, m, reader);
+    if (!waits) continue;
     for (int k = s; k + 1 < reader; ++k) {
       const vec<int> next = g.loops[k + 1];
       g.loops[k + 1] = g.loops[k];

@@ -53,21 +53,30 @@ struct steps_in_progress {
       if (touched(id(region.outputs, i)) == v) return true;
     return false;
   }
+  /// Whether entry e reads a rearrangement where its operands lie.
+  constexpr bool reads_rearrangement(int e) const {
+    const span_of_pool& operands = t.entries[e].operands;
+    for (int i = 0; i < operands.count; ++i)
+      if (is_unstored_rearrangement(id(operands, i))) return true;
+    return false;
+  }
   /// Whether entry e would give a loop more arrays in memory to go along than there are registers for addresses. (A
   /// loop without rearrangements has the same index in all of them.)
-  constexpr bool has_too_many_arrays(vec<int> loop, int e, const vec<bool>& demanded) const {
-    loop.push_back(e);
+  constexpr bool has_too_many_arrays(const vec<int>& loop, int e, const vec<bool>& demanded) const {
+    bool rearranged = reads_rearrangement(e);
+    for (int i = 0; i < loop.size() && !rearranged; ++i) rearranged = reads_rearrangement(loop[i]);
+    if (!rearranged) return false;
     vec<int> arrays;
-    bool rearranged = false;
-    for (int member : loop) {
+    const auto add_arrays = [&](int member) {
       if (demanded[result(member)]) arrays.push_back(result(member));
       for (int i = 0; i < t.entries[member].operands.count; ++i) {
         const int o = id(t.entries[member].operands, i);
-        rearranged = rearranged || is_unstored_rearrangement(o);
         if (touched(o) >= 0 && loop.find(definition(o)) < 0 && arrays.find(o) < 0) arrays.push_back(o);
       }
-    }
-    return rearranged && arrays.size() > machine::most_arrays;
+    };
+    for (int member : loop) add_arrays(member);
+    add_arrays(e);
+    return arrays.size() > machine::most_arrays;
   }
   /// Whether a loop has no matrix product yet, and reads neither positions nor rearrangements.
   constexpr bool may_follow_product(const vec<int>& loop) const {
@@ -212,8 +221,8 @@ constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
     int chosen = -1;
     for (int s = earliest; s < g.loops.size() && chosen < 0; ++s) {
       const vec<int>& loop = g.loops[s];
-      if (!loop.empty() && loop.size() < machine::longest_loop && !g.has_too_many_arrays(loop, e, demanded) &&
-          g.t.values[g.result(loop[0])].shape == g.t.values[result].shape)
+      if (!loop.empty() && loop.size() < machine::longest_loop &&
+          g.t.values[g.result(loop[0])].shape == g.t.values[result].shape && !g.has_too_many_arrays(loop, e, demanded))
         chosen = s;
     }
     if (chosen < 0) {
