@@ -12,12 +12,12 @@ namespace drx::plan {
 /// By value: the loop that reads it, and the entry.
 struct loop_readers {
   static constexpr int none = -1, several = -2;
-  vec<int> loop, entry;
+  by_value<int> loop, entry;
 };
 
 constexpr loop_readers readers_of(const steps_in_progress& g) {
   constexpr int none = loop_readers::none, several = loop_readers::several;
-  loop_readers r{vec<int>(g.w.values + 1, none), vec<int>(g.w.values + 1, none)};
+  loop_readers r{by_value<int>(g.values, none), by_value<int>(g.values, none)};
   for (int s = 0; s < g.loops.size(); ++s)
     for (int e : g.loops[s])
       for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
@@ -42,8 +42,8 @@ constexpr vec<int> moved_with(const steps_in_progress& g, int first, int s, cons
         if (moved.find(g.definition(o)) < 0) moved.push_back(g.definition(o));
       } else if (g.t.values[m].shape.size() == g.t.values[v].shape.size() && loads.find(m) < 0) {
         loads.push_back(m);
-        const bool finished_here =
-            reading.loop[m] == s && g.definition(m) >= 0 && runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
+        const bool finished_here = reading.loop.has(m) && reading.loop[m] == s && g.definition(m) >= 0 &&
+                                   runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
         if (finished_here || byte_size(g.t.values[m].type) > byte_size(g.t.values[v].type)) return {};
       }
     }
@@ -69,7 +69,7 @@ constexpr void move_entries(const vec<int>& moved, vec<int>& from, vec<int>& to)
 }
 /// Moves entries that only one later loop reads to that loop, if their operands are in memory anyway: 1 - h h of a
 /// stored h need not be stored beside it.
-constexpr void move_to_readers(steps_in_progress& g, const vec<bool>& demanded) {
+constexpr void move_to_readers(steps_in_progress& g, const by_value<bool>& demanded) {
   loop_readers reading = readers_of(g);
   for (int s = g.loops.size() - 1; s >= 0; --s)
     for (int i = g.loops[s].size() - 1; i >= 0; --i) {
@@ -92,10 +92,11 @@ constexpr void move_to_readers(steps_in_progress& g, const vec<bool>& demanded) 
 }
 
 /// By value: the step that alone reads it, each element at its place; else `none` or `several`.
-constexpr vec<int> readers_in_place(const steps_in_progress& g) {
-  vec<int> reader(g.w.values + 1, loop_readers::none);
+constexpr by_value<int> readers_in_place(const steps_in_progress& g) {
+  by_value<int> reader(g.values, loop_readers::none);
   const auto read = [&](int o, int s) {
     g.w.for_each_touched(o, [&](int m) {
+      if (!reader.has(m)) return;
       const bool in_place =
           o == m && s >= 0 && !g.loops[s].empty() && g.t.values[m].shape == g.shape_of_loop(g.loops[s]);
       reader[m] = in_place && (reader[m] == loop_readers::none || reader[m] == s) ? s : loop_readers::several;
@@ -113,7 +114,7 @@ constexpr vec<int> readers_in_place(const steps_in_progress& g) {
 }
 /// Makes matrix products the first members of the loops that alone read them.
 constexpr void take_products(steps_in_progress& g) {
-  const vec<int> reader = readers_in_place(g);
+  const by_value<int> reader = readers_in_place(g);
   vec<bool> taken(g.loops.size(), false);
   for (int s = 0; s < g.loops.size(); ++s) {
     const step now = g.p.steps[g.step0 + s];

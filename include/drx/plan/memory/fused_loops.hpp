@@ -13,6 +13,7 @@ namespace drx::plan {
 struct steps_in_progress {
   plan_in_progress& w;
   const frozen_region& region;
+  const values_of_region& values;
   int step0;                 // the number in the program of the region's first step
   vec<vec<int>> loops = {};  // by step: the entries of its fused loop, or none if it is a single entry
   const frozen_view& t = w.t;
@@ -62,7 +63,7 @@ struct steps_in_progress {
   }
   /// Whether entry e would give a loop more arrays in memory to go along than there are registers for addresses. (A
   /// loop without rearrangements has the same index in all of them.)
-  constexpr bool has_too_many_arrays(const vec<int>& loop, int e, const vec<bool>& demanded) const {
+  constexpr bool has_too_many_arrays(const vec<int>& loop, int e, const by_value<bool>& demanded) const {
     bool rearranged = reads_rearrangement(e);
     for (int i = 0; i < loop.size() && !rearranged; ++i) rearranged = reads_rearrangement(loop[i]);
     if (!rearranged) return false;
@@ -121,7 +122,8 @@ struct rearranged_reads {
 /// These by value, of a region: most have few or none, so that only those are kept.
 class rearrangements_of_region {
  public:
-  constexpr rearrangements_of_region(const plan_in_progress& w, const frozen_region& region) {
+  constexpr rearrangements_of_region(const plan_in_progress& w, const frozen_region& region,
+                                     const values_of_region& values) {
     for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
       if (!is_rearrangement(w.t, w.t.entries[e])) continue;
       const rearrangement of(w.t, w.t.entries[e]);
@@ -134,7 +136,7 @@ class rearrangements_of_region {
         deep.pieces += below.pieces - 1;
         deep.first = below.first > deep.first ? below.first : deep.first;
       }
-      if (at_.empty()) at_ = vec<int>(w.values + 1, 0);
+      if (at_.empty()) at_ = by_value<int>(values, 0);
       at_[of.result()] = all_.size();
       all_.push_back(deep.pieces <= machine::most_pieces ? deep : own);
     }
@@ -143,7 +145,7 @@ class rearrangements_of_region {
 
  private:
   vec<rearranged_reads> all_{rearranged_reads{}};
-  vec<int> at_;  // by value: which of these
+  by_value<int> at_;  // which of these
 };
 /// Whether a fused loop reads the rows of rearrangement v as fast as those of an array: they, or their pieces, are
 /// whole vectors, or so long that their ends do not matter.
@@ -163,9 +165,10 @@ constexpr bool can_slice(const plan_in_progress& w, const frozen_entry& x, int o
 /// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it, or a fused
 /// loop through rearrangements. A rearrangement is needed there if anything but loops, rearrangements and slices at
 /// positions reads it, or if it would slow down loops.
-constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region) {
-  vec<bool> demanded(w.values + 1, false), in_loops(w.values + 1, false), sliced(w.values + 1, false);
-  const rearrangements_of_region rearranged(w, region);
+constexpr by_value<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region,
+                                            const values_of_region& values) {
+  by_value<bool> demanded(values, false), in_loops(values, false), sliced(values, false);
+  const rearrangements_of_region rearranged(w, region, values);
   for (int i = 0; i < region.outputs.count; ++i) demanded[w.id(region.outputs, i)] = true;
   for (int e = region.first_entry + region.entries - 1; e >= region.first_entry; --e) {
     const auto& x = w.t.entries[e];
@@ -187,10 +190,10 @@ constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_r
 }
 
 /// Makes the region's steps. An elementwise entry goes to the earliest loop of its shape that comes after its operands.
-constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
+constexpr void gather_loops(steps_in_progress& g, const by_value<bool>& demanded) {
   plan_in_progress& w = g.w;
-  vec<int> at(w.values + 1, -1);  // by value of this region: the step after which it can be read
-  const auto after = [&](int v) { return v < 0 || at[v] < 0 ? -1 : at[v]; };
+  by_value<int> at(g.values, -1);  // the step after which it can be read
+  const auto after = [&](int v) { return at.has(v) ? at[v] : -1; };
   for (int e = g.region.first_entry; e < g.region.first_entry + g.region.entries; ++e) {
     const auto& x = g.t.entries[e];
     const role how = x.prim->role;

@@ -27,20 +27,20 @@ class parts_by_value {
  public:
   constexpr const part_of_joined& operator[](int v) const { return all_[at_.empty() ? 0 : at_[v]]; }
   [[nodiscard]] constexpr bool empty() const { return at_.empty(); }
-  constexpr void set(int v, int values, const part_of_joined& part) {
-    if (at_.empty()) at_ = vec<int>(values, 0);
+  constexpr void set(int v, const values_of_region& values, const part_of_joined& part) {
+    if (at_.empty()) at_ = by_value<int>(values, 0);
     at_[v] = all_.size();
     all_.push_back(part);
   }
 
  private:
   vec<part_of_joined> all_{part_of_joined{}};  // the first for all that are none
-  vec<int> at_;
+  by_value<int> at_;
 };
 
 /// By value: of which stored concatenation of region r it is a part. Only results of the region's fused loops are, of
 /// whole cache lines, for one concatenation each; `elsewhere` says what has its place outside the frame.
-constexpr parts_by_value parts_of_joined(const plan_in_progress& w, int r, const vec<bool>& elsewhere) {
+constexpr parts_by_value parts_of_joined(const plan_in_progress& w, int r, const by_value<bool>& elsewhere) {
   parts_by_value parts;
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   for (int s = step0; s < step0 + steps; ++s) {
@@ -56,7 +56,7 @@ constexpr parts_by_value parts_of_joined(const plan_in_progress& w, int r, const
       const int made = w.p.loop_of[v];
       if (made >= step0 && made < s && w.p.stored[v] && !elsewhere[v] && parts[v].whole < 0 && bytes == w.bytes(v) &&
           offset % machine::cache_line == 0)
-        parts.set(v, w.values + 1, {whole, offset});
+        parts.set(v, w.values_of[r], {whole, offset});
       offset += bytes;
     }
   }

@@ -10,8 +10,9 @@ namespace drx::plan {
 constexpr void make_steps(plan_in_progress& w, int r) {
   const frozen_region& region = w.t.regions[r];
   const int step0 = w.p.first_step[r] = w.next_step;
-  const vec<bool> demanded = demanded_in_memory(w, region);
-  steps_in_progress g{w, region, step0};
+  const values_of_region& values = w.values_of[r];
+  const by_value<bool> demanded = demanded_in_memory(w, region, values);
+  steps_in_progress g{w, region, values, step0};
   gather_loops(g, demanded);
   move_to_readers(g, demanded);
   take_products(g);

@@ -37,10 +37,11 @@ struct frame_memory {
 };
 
 // The functions below, from the outermost in.
-constexpr vec<int> last_uses(const plan_in_progress& w, int r);
-constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around);
-constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space where, int around);
-constexpr vec<bool> written_to_stacks(const plan_in_progress& w, const frozen_entry& x, const frozen_region& body);
+constexpr by_value<int> last_uses(const plan_in_progress& w, int r);
+constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const by_value<int>& last, int around);
+constexpr by_value<bool> written_in_place(const plan_in_progress& w, int r, space where, int around);
+constexpr void mark_written_to_stacks(const plan_in_progress& w, const frozen_entry& x, const frozen_region& body,
+                                      by_value<bool>& in_stack);
 constexpr bool made_in(const plan_in_progress& w, const frozen_region& region, int v);
 constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result);
@@ -63,11 +64,15 @@ constexpr std::int64_t plan_region(plan_in_progress& w, int r, space where, int 
 
 /// By value: the last step of region r that reads its memory, -1 if none does; the number of steps for values that
 /// leave the region.
-constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
+constexpr by_value<int> last_uses(const plan_in_progress& w, int r) {
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   const frozen_region& region = w.t.regions[r];
-  vec<int> last(w.values + 1, -1);
-  auto use = [&](int v, int s) { w.for_each_touched(v, [&](int m) { last[m] = last[m] < s ? s : last[m]; }); };
+  by_value<int> last(w.values_of[r], -1);
+  auto use = [&](int v, int s) {
+    w.for_each_touched(v, [&](int m) {
+      if (last.has(m)) last[m] = last[m] < s ? s : last[m];
+    });
+  };
   for (int s = 0; s < steps; ++s)
     w.for_each_entry(step0 + s, [&](int e) {
       const auto& x = w.t.entries[e];
@@ -81,15 +86,18 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
 }
 
 /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
-constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last, int around) {
-  const vec<bool> in_place = written_in_place(w, r, where, around);
+constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const by_value<int>& last, int around) {
+  const by_value<bool> in_place = written_in_place(w, r, where, around);
   const parts_by_value parts = parts_of_joined(w, r, in_place);
-  vec<int> last_of_parts;
-  if (!parts.empty()) last_of_parts.resize(w.values + 1, -1);
-  for (int v = 0; v < last_of_parts.size(); ++v)
-    if (const int whole = parts[v].whole; whole >= 0)
-      last_of_parts[whole] = std::max({last_of_parts[whole], last[v], last[whole]});
-  vec<bool> placed(w.values + 1, false);
+  const values_of_region& values = w.values_of[r];
+  by_value<int> last_of_parts;
+  if (!parts.empty()) {
+    last_of_parts = by_value<int>(values, -1);
+    for (int v = values.first; v < values.first + values.count; ++v)
+      if (const int whole = parts[v].whole; whole >= 0)
+        last_of_parts[whole] = std::max({last_of_parts[whole], last[v], last[whole]});
+  }
+  by_value<bool> placed(values, false);
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   vec<stored_block> live;
   std::int64_t frame = 0;
@@ -152,12 +160,15 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
 /// By value: whether it is computed where a result of the entry around region r has it: a row of a loop's stack, or a
 /// large result of one member that a stage collects. (Not if that is a result of the program, which may lie where the
 /// program's arguments are.)
-constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space where, int around) {
-  vec<bool> in_place(w.values + 1, false);
+constexpr by_value<bool> written_in_place(const plan_in_progress& w, int r, space where, int around) {
+  by_value<bool> in_place(w.values_of[r], false);
   if (around < 0) return in_place;
   const auto& x = w.t.entries[around];
   const frozen_region& body = w.t.regions[r];
-  if (x.prim == &prim::scan) return written_to_stacks(w, x, body);
+  if (x.prim == &prim::scan) {
+    mark_written_to_stacks(w, x, body, in_place);
+    return in_place;
+  }
   if (x.prim != &prim::stage || r != x.first_region || where != space::thread) return in_place;
   const prim::rules::stage::view stage(w.t.attributes(x));
   const auto is_result = [&](const frozen_region& of, int v) {
@@ -167,21 +178,21 @@ constexpr vec<bool> written_in_place(const plan_in_progress& w, int r, space whe
   };
   for (int i = 0; i < stage.results; ++i) {
     const int v = w.root(w.id(body.outputs, i));
-    in_place[v] = stage.fold_of(i) == fold::collect && w.t.values[v].depth == 0 &&
-                  w.bytes(v) >= machine::large_output && made_in(w, body, v) && is_result(body, v) == 1 &&
-                  is_result(w.t.regions[0], w.root(w.id(x.results, i))) == 0;
+    if (made_in(w, body, v))
+      in_place[v] = stage.fold_of(i) == fold::collect && w.t.values[v].depth == 0 &&
+                    w.bytes(v) >= machine::large_output && is_result(body, v) == 1 &&
+                    is_result(w.t.regions[0], w.root(w.id(x.results, i))) == 0;
   }
   return in_place;
 }
-/// The values that the body of loop x makes and stacks, carried or not. (A placed value has other members' rows between
-/// its own.)
-constexpr vec<bool> written_to_stacks(const plan_in_progress& w, const frozen_entry& x, const frozen_region& body) {
-  vec<bool> in_stack(w.values + 1, false);
+/// Marks the values that the body of loop x makes and stacks, carried or not. (A placed value has other members' rows
+/// between its own.)
+constexpr void mark_written_to_stacks(const plan_in_progress& w, const frozen_entry& x, const frozen_region& body,
+                                      by_value<bool>& in_stack) {
   for (int i = carries_of(w, x); i < body.outputs.count; ++i) {
     const int v = w.root(w.id(body.outputs, i));
-    in_stack[v] = w.t.values[v].depth == 0 && made_in(w, body, v);
+    if (made_in(w, body, v)) in_stack[v] = w.t.values[v].depth == 0;
   }
-  return in_stack;
 }
 /// Whether an entry of this region makes v; entries of regions in it do not count.
 constexpr bool made_in(const plan_in_progress& w, const frozen_region& region, int v) {

@@ -132,18 +132,58 @@ constexpr void for_each_touched(const frozen_view& t, const Plan& p, int v, cons
   }
 }
 
+/// The values of a region, those of its inputs and results: they have consecutive numbers.
+struct values_of_region {
+  int first = 0, count = 0;
+
+  constexpr values_of_region() = default;
+  constexpr values_of_region(const frozen_view& t, const frozen_region& region) {
+    add(t, region.inputs);
+    for (int e = 0; e < region.entries; ++e) add(t, t.entries[region.first_entry + e].results);
+  }
+
+ private:
+  constexpr void add(const frozen_view& t, const span_of_pool& ids) {
+    for (int i = 0; i < ids.count; ++i) {
+      const int v = static_cast<int>(t.pool[ids.first + i]), end = count == 0 ? v : first + count;
+      first = count == 0 || v < first ? v : first;
+      count = (v < end ? end : v + 1) - first;
+    }
+  }
+};
+/// What is known of the values of one region, by value. (Lists over all values of a program, made for each of its
+/// regions, would take most of the time of planning a large one.)
+template <class T>
+class by_value {
+ public:
+  constexpr by_value() = default;
+  constexpr by_value(const values_of_region& of, const T& fill) : first_(of.first), all_(of.count, fill) {}
+  [[nodiscard]] constexpr bool empty() const { return all_.empty(); }
+  /// Whether v is one of these values: what the region reads may lie in the memory of others.
+  [[nodiscard]] constexpr bool has(int v) const { return v >= first_ && v < first_ + all_.size(); }
+  constexpr T& operator[](int v) { return all_[v - first_]; }
+  constexpr const T& operator[](int v) const { return all_[v - first_]; }
+
+ private:
+  int first_ = 0;
+  vec<T> all_;
+};
+
 /// A frozen tape and the plan of its steps and memory while it is made: the functions of plan/memory hand it on.
 struct plan_in_progress {
   const frozen_view t;
   const int values;
   const std::int64_t least_rearranged_row;  // elements of a row of a rearrangement that fused loops read where it lies
   workspace_plan p;
+  vec<values_of_region> values_of;  // by region
   int next_step = 0, next_member = 0;
 
   constexpr plan_in_progress(const frozen_view& f, std::int64_t least_row)
       : t(f), values(f.sizes.values), least_rearranged_row(least_row), p(f.sizes) {
     for (int e = 0; e < f.sizes.entries; ++e)
       for (int i = 0; i < t.entries[e].results.count; ++i) p.definition[id(t.entries[e].results, i)] = e;
+    values_of.reserve(f.sizes.regions);
+    for (int r = 0; r < f.sizes.regions; ++r) values_of.push_back(values_of_region(t, t.regions[r]));
   }
 
   constexpr int id(const span_of_pool& s, int i) const { return static_cast<int>(t.pool[s.first + i]); }
