@@ -1451,7 +1451,11 @@ class vec {
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
 
-  constexpr void push_back(T value) {
+  constexpr void push_back(const T& value) {
+    if (size_ == capacity_) return push_back(T(value));
+    data_[size_++] = value;
+  }
+  constexpr void push_back(T&& value) {
     if (size_ == capacity_) reserve(capacity_ == 0 ? 4 : 2 * capacity_);
     data_[size_++] = static_cast<T&&>(value);
   }
