@@ -6,7 +6,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness.generated import compile_program, source
 
 # kind: most steps of constant evaluation of the program of about 100 entries
-STEPS = {"layers": 815_000, "elementwise": 280_000}
+STEPS = {"layers": 600_000, "elementwise": 190_000}
 # kind, entries: most instantiations
 INSTANTIATIONS = {("layers", 30): 17_350, ("layers", 100): 19_000, ("layers", 300): 24_150}
 
