@@ -62,10 +62,13 @@ struct team_members {
   DRX_FN static void run_leaf(const Team& team, frame& f, const member_range& m, std::int64_t l, std::byte* node) {
     const std::int64_t first = l * m.unit, end = first + m.unit < m.count ? first + m.unit : m.count;
     for (std::int64_t member = first; member < end;) {
-      member += Stage::template run_largest_block<has_blocks ? Stage::block_bodies : 0>(
-          end - member, [&]<int Body>(std::integral_constant<int, Body>) {
-            run_body<Body>(team, f, m, member, node, member > first);
-          });
+      const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
+        run_body<Body>(team, f, m, member, node, member > first);
+      };
+      const std::int64_t block =
+          Stage::template run_largest_block<has_blocks ? Stage::block_bodies : 0>(end - member, run);
+      if (block == 0) run(std::integral_constant<int, 0>{});
+      member += block > 0 ? block : 1;
     }
   }
   /// Computes the members of body Body from `member` on. Their results are written to the node or added to it.

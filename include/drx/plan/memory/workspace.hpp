@@ -303,7 +303,7 @@ constexpr void connect_inputs(plan_in_progress& w, const frozen_entry& x, int k,
         slot(v);  // the index, slices of xs
       }
     }
-  } else if (x.prim == &prim::stage && k <= prim::rules::stage::view(w.t.attributes(x)).block_bodies()) {
+  } else if (x.prim == &prim::stage && k < prim::rules::stage::view(w.t.attributes(x)).bodies()) {
     const int placed = prim::rules::stage::view(w.t.attributes(x)).placed;
     for (int i = 0; i < inner.inputs.count; ++i) {
       const int v = w.id(inner.inputs, i);

@@ -6,6 +6,7 @@
 #include <drx/plan/machine.hpp>
 #include <drx/plan/staging/lanes.hpp>
 #include <drx/plan/staging/numbers.hpp>
+#include <drx/plan/staging/operations.hpp>
 #include <drx/plan/staging/stage.hpp>
 
 #include <algorithm>
@@ -276,9 +277,9 @@ constexpr int sum_over_block(builder& b, int x) {
   return emit::add(b, sum, sum_over_block(b, second));
 }
 
-/// The body for n members at once: batched or in lanes, then folded over them. Its shares and results have members in
-/// front.
-constexpr tape block_body(const tape& body, const prim::rules::stage::view& stage, std::int64_t n) {
+/// The body for n members at once: batched or in lanes, then folded over them, unless they are a group. Its shares and
+/// results have members in front.
+constexpr tape block_body(const tape& body, const prim::rules::stage::view& stage, std::int64_t n, bool folds = true) {
   const int placed = stage.placed;
   const bool lanes = suits_lanes(body, placed);
   builder b;
@@ -305,7 +306,7 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
   }
   for (int i = 0; i < out.size(); ++i) {
     const int axis = lanes ? b.shape(out[i]).rank - 1 : 0;
-    switch (stage.fold_of(i)) {
+    switch (folds ? stage.fold_of(i) : fold::collect) {
       case fold::collect:
       case fold::gather: b.output(lanes ? last_axis_first(b, out[i]) : out[i]); break;
       case fold::max: b.output(emit::over_axes(b, prim::max_over, out[i], {axis})); break;
@@ -370,13 +371,28 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   return {leaf, 8};
 }
 
+/// The number of members in a group, if there may be up to `most`: none if it does not pay. Where a body is so long that
+/// it has blocks of few sizes, members that fill none would each be computed alone. If a member leaves vectors idle,
+/// several take hardly longer, so that their body takes the place of the body for one. Their results lie side by side
+/// before they are folded.
+constexpr std::int64_t members_in_group(const tape& body, const prim::rules::stage::view& stage,
+                                        const vec<std::int64_t>& block_sizes, std::int64_t most) {
+  constexpr std::int64_t n = machine::group;
+  if (most == 1 || block_sizes.size() != 1 || !has_loops(body) || !suits_lanes(body, stage.placed)) return 0;
+  std::int64_t bytes = 0;
+  for (const int o : body.outputs) bytes += body.values[o].shape.size() * byte_size(body.values[o].type);
+  if (bytes > machine::results_of_group) return 0;
+  const double alone = operations(body, n), in_lanes = operations(body);
+  return in_lanes <= machine::cost_of_group * alone ? n : 0;
+}
+
 /// t whose stages first compute, in their bodies for blocks, the values that are the same for all members.
 constexpr tape with_block_constants_first(tape t) {
   for (entry& e : t.entries) {
     for (tape& r : e.regions) r = with_block_constants_first(std::move(r));
     if (e.prim != &prim::stage) continue;
     const prim::rules::stage::view stage(e);
-    for (int i = 1; i <= stage.block_bodies(); ++i)
+    for (int i = 1; i < stage.bodies(); ++i)
       e.regions[i] = with_constants_first(std::move(e.regions[i]), 1 + stage.placed);
   }
   return t;

@@ -5,31 +5,39 @@
 #include <drx/primitives/catalogue.hpp>
 #include <drx/tape/tape.hpp>
 
+#include <algorithm>
+
 namespace drx::plan {
 
-/// The operations on floating numbers of one entry without regions: two for each multiplication of a product.
-constexpr double operations_of(const tape& t, const entry& e) {
+/// The operations on floating numbers of one entry without regions: two for each multiplication of a product. Up to
+/// `lanes` neighbours along a last axis count as one.
+constexpr double operations_of(const tape& t, const entry& e, std::int64_t lanes = 1) {
   if (e.prim->role == role::virtual_ || e.prim->role == role::alias || e.results.empty()) return 0;
   const abstract_value& result = t.values[e.results[0]];
   if (!is_floating(result.type)) return 0;
-  if (e.prim->elementwise || e.prim->pointwise) return static_cast<double>(result.shape.size());
-  if (e.prim->cost) return 2 * cost_of(t, e).multiplications;
-  return prim::is_fold(e.prim) ? static_cast<double>(t.values[e.operands[0]].shape.size()) : 0;
+  const auto vectors = [&](double n, const shape& s) {
+    return n / static_cast<double>(s.rank == 0 ? 1 : std::clamp<std::int64_t>(s.last(), 1, lanes));
+  };
+  if (e.prim->elementwise || e.prim->pointwise) return vectors(static_cast<double>(result.shape.size()), result.shape);
+  if (e.prim->cost) return vectors(2 * cost_of(t, e).multiplications, result.shape);
+  if (!prim::is_fold(e.prim)) return 0;
+  const shape from = t.values[e.operands[0]].shape;
+  return vectors(static_cast<double>(from.size()), from);
 }
 /// Those of a body: of loops, of all their steps; of branches, of the longest.
-constexpr double operations(const tape& t) {
+constexpr double operations(const tape& t, std::int64_t lanes = 1) {
   double n = 0;
   for (const entry& e : t.entries) {
     double inside = 0, longest = 0;
     for (const tape& region : e.regions) {
-      const double of = operations(region);
+      const double of = operations(region, lanes);
       inside += of;
       longest = of > longest ? of : longest;
     }
     if (e.prim == &prim::scan) {
       n += inside * static_cast<double>(prim::rules::scan::view(e).length.value_or(1));
     } else {
-      n += e.regions.empty() ? operations_of(t, e) : longest;
+      n += e.regions.empty() ? operations_of(t, e, lanes) : longest;
     }
   }
   return n;

@@ -11,10 +11,11 @@
 namespace drx {
 
 namespace prim::rules {
-/// placement. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
-/// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
-/// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
-/// over it already.
+/// placement. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, perhaps one
+/// for a group, then (combine, identity) of each monoid}; the body sees (index, the member's share of the placed
+/// operands, the unplaced operands). A body for a block does as many members at once: its shares have a leading axis, its
+/// results are folded over it already. The body for a group takes the place of the body for one member: it does up to so
+/// many at once, and its results have a leading axis too.
 struct stage {
   static constexpr int blocks = 3;  // how many block sizes there are
   // Members of a leaf of the tree, where members go in blocks; and where they are so small that a block of 32 is a few
@@ -40,8 +41,16 @@ struct stage {
     /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a
     /// body.
     [[nodiscard]] constexpr std::int64_t members_of_body(int region) const {
+      if (group() > 0 && region == group_body()) return group();
       return region == 0 ? 1 : ints[at_blocks + region - 1];
     }
+
+    /// The members of a group, which are computed side by side where they fill no block; 0 if each is alone there.
+    [[nodiscard]] constexpr std::int64_t group() const { return ints[at_group]; }
+    /// The region of its body.
+    [[nodiscard]] constexpr int group_body() const { return 1 + block_bodies(); }
+    /// The number of regions that compute members: one, blocks, a group.
+    [[nodiscard]] constexpr int bodies() const { return 1 + block_bodies() + (group() > 0 ? 1 : 0); }
 
     /// The members of a leaf of the tree, if there are many.
     [[nodiscard]] constexpr std::int64_t members_of_leaf() const {
@@ -58,7 +67,7 @@ struct stage {
              (result == 0 || fold_of(result - 1) != fold::monoid || monoid(result - 1) != monoid(result));
     }
     /// The regions of the monoid: its combine, its identity.
-    [[nodiscard]] constexpr int combine_region(int result) const { return 1 + block_bodies() + 2 * monoid(result); }
+    [[nodiscard]] constexpr int combine_region(int result) const { return bodies() + 2 * monoid(result); }
     [[nodiscard]] constexpr int identity_region(int result) const { return combine_region(result) + 1; }
     /// For fold::gather: the number of members whose values are stacked.
     [[nodiscard]] constexpr std::int64_t gathered_members(int result) const { return number_of(result); }
@@ -90,6 +99,7 @@ struct stage {
   class writer {
    public:
     vec<std::int64_t> block_sizes;  // at most `blocks`
+    std::int64_t group = 0;
     std::optional<std::int64_t> members;
 
     /// One more result. What else its fold says: a number; the next monoid is number `monoids`.
@@ -106,6 +116,7 @@ struct stage {
       a.ints[at_placed] = placed;
       for (int k = 0; k < block_sizes.size(); ++k) a.ints[at_blocks + k] = block_sizes[k];
       a.ints[at_members] = members.value_or(unsaid);
+      a.ints[at_group] = group;
       a.ints[at_results] = folds_.size() / 2;
       for (int i = 0; i < folds_.size(); i += 2) {
         const bool permutes = folds_[i] == static_cast<std::int64_t>(fold::permute);
@@ -121,9 +132,9 @@ struct stage {
     vec<std::int64_t> lists_;  // of each list its length, then its sources
   };
 
-  // ints: {placed operands, block sizes..., members, results, of each result its fold and a number, lists of sources}
-  static constexpr int at_placed = 0, at_blocks = 1, at_members = at_blocks + blocks, at_results = at_members + 1,
-                       header = at_results + 1;
+  // ints: {placed operands, block sizes..., members, group, results, of each result its fold and a number, lists of sources}
+  static constexpr int at_placed = 0, at_blocks = 1, at_members = at_blocks + blocks, at_group = at_members + 1,
+                       at_results = at_group + 1, header = at_results + 1;
   static constexpr std::int64_t unsaid = -1;
 
   static constexpr vec<abstract_value> type(const typing& t) {
@@ -160,6 +171,7 @@ struct stage {
       s += std::string(i ? " " : ": ") + names[static_cast<int>(stage.fold_of(i))];
     for (int i = 0; i < stage.block_bodies(); ++i)
       s += (i ? ", " : "; blocks of ") + std::to_string(stage.members_of_body(1 + i));
+    if (stage.group() > 0) s += "; groups of " + std::to_string(stage.group());
     if (stage.members) s += "; " + std::to_string(*stage.members) + " members";
     return s;
   }

@@ -248,10 +248,14 @@ class stage_writer {
       const std::int64_t most = std::min(p->most_members, s.members.value_or(p->most_members));
       const attributes without_blocks = s.make(p, w.placed.size());
       const bool many = !where.nested && may_fill_blocks(prim::rules::stage::large_leaf, most, where.nested);
-      for (const std::int64_t n : block_sizes(body, prim::rules::stage::view(without_blocks), many))
+      const prim::rules::stage::view alone(without_blocks);
+      const vec<std::int64_t> sizes = block_sizes(body, alone, many);
+      for (const std::int64_t n : sizes)
         if (may_fill_blocks(n, most, where.nested)) s.block_sizes.push_back(n);
+      s.group = members_in_group(body, alone, sizes, most);
       const attributes a = s.make(p, w.placed.size());
       for (auto size : s.block_sizes) regions.push_back(block_body(body, prim::rules::stage::view(a), size));
+      if (s.group > 0) regions.push_back(block_body(body, prim::rules::stage::view(a), s.group, false));
     }
     regions.append(monoids);
     const vec<int> r = b.add(prim::stage, operands, s.make(p, w.placed.size()), regions);

@@ -43,8 +43,17 @@ struct stage_facts {
   /// Whether a body computes all members of a tree leaf at once.
   template <int Body>
   static constexpr bool is_body_of_leaf = members_of_body<Body> == members_of_leaf;
-  /// Calls run(the number of a body, as a constant) for the largest block of at most `left` members, one member if
-  /// there is none. Returns how many members that are.
+  /// The members of a group, 0 if there are none; its body, which takes the place of body 0; and the bytes of their
+  /// shares, each operand's beginning where it is aligned.
+  static constexpr std::int64_t group = view().group();
+  static constexpr int group_body = view().group_body();
+  static constexpr std::int64_t group_bytes = [] {
+    std::int64_t n = 0;
+    for (int i = 0; group > 0 && i < placed; ++i) n += group * C::bytes(C::input(body, 1 + i));
+    return n;
+  }();
+  /// Calls run(the number of a body, as a constant) for the largest block of at most `left` members. Returns how many
+  /// members that are; 0 if there is none.
   template <int Bodies = block_bodies, class Run>
   DRX_FN static std::int64_t run_largest_block(std::int64_t left, const Run& run) {
     std::int64_t size = 0;
@@ -53,9 +62,7 @@ struct stage_facts {
       size = members_of_body<1 + K>;
       run(std::integral_constant<int, 1 + K>{});
     });
-    if (size > 0) return size;
-    run(std::integral_constant<int, 0>{});
-    return 1;
+    return size;
   }
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];

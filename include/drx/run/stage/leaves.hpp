@@ -3,7 +3,7 @@
 // Tested by tests/unit/run/many_members.cpp and tests/mpi/reductions.cpp.
 #pragma once
 
-#include <drx/run/stage/members.hpp>
+#include <drx/run/stage/groups.hpp>
 #include <drx/run/stage/thread_frames.hpp>
 
 namespace drx::run {
@@ -73,9 +73,9 @@ struct stage_tree_leaves {
     return *now.f;
   }
   /// A tree leaf: one member, or up to `block` of them from left to right, in the largest blocks that fit. If `begun`,
-  /// `to` has a node already, to which the leaf is added.
+  /// `to` has a node already, to which the leaf is added. `room` is for groups.
   static void run_leaf(frame& f, two_frames& frames, const tree_leaf& m, std::byte* to, std::byte* scratch,
-                       bool begun = false) {
+                       std::byte* room, bool begun = false) {
     for (std::int64_t done = 0; done < m.count;) {
       const bool add = begun && !Stage::has_monoid;
       std::byte* const node = begun && Stage::has_monoid ? scratch : to;
@@ -93,28 +93,67 @@ struct stage_tree_leaves {
         else
           members::template write_node<Body>(*own, node);
       };
-      done += Stage::run_largest_block(m.count - done, run);
+      const std::int64_t block = Stage::run_largest_block(m.count - done, run);
+      if constexpr (Stage::group > 0) {
+        if (block == 0) {
+          done += run_group(f, m, done, to, room, begun);
+          begun = true;
+          continue;
+        }
+      } else if (block == 0) {
+        run(std::integral_constant<int, 0>{});
+      }
+      done += std::max<std::int64_t>(block, 1);
       if (begun && Stage::has_monoid) nodes::combine(f, to, scratch);
       begun = true;
     }
   }
+  /// Runs the group of the member that comes `done` members after the leaf's first, or what the leaf has of it. Returns
+  /// how many members that are.
+  static std::int64_t run_group(frame& f, const tree_leaf& m, std::int64_t done, std::byte* to, std::byte* room,
+                                bool begun) {
+    using groups = stage_groups<Stage>;
+    const std::int64_t number = m.number + done, count = groups::count_from(number, m.count - done);
+    groups::run(f, {number, count, m.local + done, m.stored + done}, room);
+    for (std::int64_t i = 0; i < count; ++i)
+      if (begun || i > 0)
+        groups::add_to_node(f, number + i, to);
+      else
+        groups::write_node(f, number + i, to);
+    return count;
+  }
+  /// Runs the members from the leaf's first on as leaves of one member each, and adds them to the list.
+  static void push_groups(frame& f, node_list& list, std::int64_t leaf, const tree_leaf& m, const std::int64_t* storage,
+                          std::byte* room) {
+    using groups = stage_groups<Stage>;
+    for (std::int64_t done = 0; done < m.count;) {
+      const std::int64_t number = m.number + done, count = groups::count_from(number, m.count - done);
+      groups::run(f, {number, count, m.local + done, m.stored + done, storage ? storage + done : nullptr}, room);
+      for (std::int64_t i = 0; i < count; ++i) {
+        groups::write_node(f, number + i, list.next());
+        list.push({0, leaf + done + i}, node_joiner(f, nodes::facts));
+      }
+      done += count;
+    }
+  }
   /// Runs a tree leaf and adds it to the list. If a node awaits the leaf and one addition does it, the leaf is added
   /// without being written first. (A block in turns takes several: node + (a + b) is not (node + a) + b.)
-  static void push_tree_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const tree_leaf& m) {
+  static void push_tree_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const tree_leaf& m,
+                             std::byte* room) {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {
-        bool one_step = m.count == 1;
+        bool one_step = m.count == 1 && Stage::group == 0;
         unroll<Stage::block_bodies>([&]<int K>(std::integral_constant<int, K>) {
           if constexpr (K > 0 || Stage::turns == 1)
             one_step = one_step || m.count == Stage::template members_of_body<1 + K>;
         });
         if (one_step) {
-          run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
+          run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, room, true);
           list.push_joined(node_joiner(f, nodes::facts));
           return;
         }
       }
-    run_leaf(f, frames, m, list.next(), list.next() + Stage::node_bytes);
+    run_leaf(f, frames, m, list.next(), list.next() + Stage::node_bytes, room);
     list.push({0, leaf}, node_joiner(f, nodes::facts));
   }
 };

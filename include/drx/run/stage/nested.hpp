@@ -32,7 +32,7 @@ struct nested_stage {
     } else {
       buffer& memory = nodes_of_thread(f, f.thread_number, j.members);
       node_list list(memory.data(), Stage::node_bytes);
-      run_leaves(f, list, j, 0, j.leaves());
+      run_leaves(f, list, j, 0, j.leaves(), memory.data() + bytes_of_nodes(j.members));
       if constexpr (Stage::node_bytes > 0) {
         finish_node(nodes::facts, f, root_of(nodes::facts, f, list, memory.data()), j.members);
       }
@@ -62,15 +62,20 @@ struct nested_stage {
   /// Memory for a thread's nodes, for that many members.
   static buffer& nodes_of_thread(const frame& f, int thread, std::int64_t members) {
     buffer& memory = runtime_of(f).threads[static_cast<std::size_t>(thread)].nodes[Stage::ordinal];
-    memory.grow((node_list::capacity(members) + 1) * Stage::node_bytes + 1);
+    memory.grow(bytes_of_nodes(members) + Stage::group_bytes + 1);
     return memory;
   }
-  static void run_leaves(frame& f, node_list& list, const job& j, std::int64_t first, std::int64_t last) {
+  /// The bytes of a thread's nodes; a group's shares lie behind them.
+  static std::size_t bytes_of_nodes(std::int64_t members) {
+    return (node_list::capacity(members) + 1) * static_cast<std::size_t>(Stage::node_bytes);
+  }
+  static void run_leaves(frame& f, node_list& list, const job& j, std::int64_t first, std::int64_t last,
+                         std::byte* room) {
     two_frames none;
     for (std::int64_t l = first; l < last; ++l) {
       const std::int64_t m = l * Stage::members_of_leaf;
       leaves::push_tree_leaf(f, none, list, l,
-                             {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)});
+                             {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)}, room);
     }
   }
   static void run_tasks(job& j) {
@@ -96,8 +101,9 @@ struct nested_stage {
       std::memcpy(f.thread, j.f->thread, static_cast<std::size_t>(C::plan.thread_bytes));
     }
     f.alone = false;
-    node_list list(nodes_of_thread(f, task, j.members).data(), Stage::node_bytes);
-    run_leaves(f, list, j, j.begin_of(task), j.begin_of(task + 1));
+    std::byte* const memory = nodes_of_thread(f, task, j.members).data();
+    node_list list(memory, Stage::node_bytes);
+    run_leaves(f, list, j, j.begin_of(task), j.begin_of(task + 1), memory + bytes_of_nodes(j.members));
   }
 };
 

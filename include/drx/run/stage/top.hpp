@@ -20,6 +20,7 @@ struct top_stage_facts {
   const frame_sizes& frames;
   int placement = 0, child = -1;  // its number; that of the placement that is nested in it, or -1
   bool has_nested = false;        // whether there is a stage over members of these members
+  std::int64_t group_bytes = 0;   // of a group's shares
   /// Runs a task's leaves on a frame of its thread, and adds them to the list.
   void (*run_leaves)(frame& f, const frame& owner, node_list& list, const struct leaf_range& leaves) = nullptr;
   /// Runs one member, which is the rank's only one; its results stay where they were computed.
@@ -30,6 +31,7 @@ struct leaf_range {
   const membership& members;
   std::int64_t unit, first_leaf;  // members of a tree leaf; the number of the rank's first one
   std::int64_t begin, end;
+  std::byte* room;  // for a group's shares
 };
 
 /// The number of members in a tree leaf of a stage, `most` if there are many of them: members at the top go in blocks
@@ -97,7 +99,7 @@ class top_run {
     lends_ = m_.local == 1 && rt_.communicator->size() > 1 && facts_.nodes.lends() &&
              nodes_of_ranks(facts_.nodes, rt_, m_, unit_).are_split();
     for (int t = 0; t < tasks_; ++t)
-      nodes_of_task(t).grow((node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes));
+      nodes_of_task(t).grow(bytes_of_nodes() + static_cast<std::size_t>(facts_.group_bytes));
     share_out();
     f_.alone = tasks_ == 1;
     if (f_.alone)
@@ -115,7 +117,12 @@ class top_run {
       return;
     }
     node_list list(nodes_of_task(task).data(), facts_.nodes.bytes);
-    facts_.run_leaves(f, f_, list, {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1)});
+    facts_.run_leaves(f, f_, list, {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1),
+                                    nodes_of_task(task).data() + bytes_of_nodes()});
+  }
+  /// The bytes of a task's nodes; a group's shares lie behind them.
+  [[nodiscard]] std::size_t bytes_of_nodes() const {
+    return (node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes);
   }
   /// The memory for a task's nodes.
   [[nodiscard]] buffer& nodes_of_task(int task) const {
@@ -185,11 +192,19 @@ struct top_stage {
     two_frames frames{{{&f}, {&other}}};
     const membership& m = leaves.members;
     const std::int64_t last = std::min(leaves.end * leaves.unit, m.local);
+    if constexpr (Stage::group > 0)
+      if (leaves.unit == 1) {
+        const std::int64_t* storage = m.storage ? m.storage + leaves.begin : nullptr;
+        return stage_tree_leaves<Stage>::push_groups(
+            f, list, leaves.first_leaf + leaves.begin,
+            {leaves.begin, leaves.begin, m.first + leaves.begin, last - leaves.begin}, storage, leaves.room);
+      }
     for (std::int64_t l = leaves.begin; l < leaves.end; ++l) {
       const std::int64_t member = l * leaves.unit, count = std::min(leaves.unit, m.local - member);
       stage_tree_leaves<Stage>::push_tree_leaf(
           f, frames, list, leaves.first_leaf + l,
-          {m.storage ? m.storage[member] : member, member, m.first + member, count, last - member - count});
+          {m.storage ? m.storage[member] : member, member, m.first + member, count, last - member - count},
+          leaves.room);
     }
   }
   static void run_only(frame& f, std::int64_t stored, std::int64_t number) {
@@ -209,6 +224,7 @@ struct top_stage {
       if (C::tape.entries[e].prim == &prim::stage)
         t.has_nested =
             t.has_nested || C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == Stage::p;
+    t.group_bytes = Stage::group_bytes;
     t.run_leaves = run_leaves;
     if constexpr (nodes.lends()) t.run_only = run_only;
     return t;
