@@ -2180,6 +2180,7 @@ struct lane_site {
   const vec<bool>& in_lanes;
   std::int64_t n;
   vec<bool>& results;
+  bool is_added_up;
   vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes);
 
   [[nodiscard]] constexpr int spread(int x) const { return spread(b, x); }
@@ -5038,6 +5039,14 @@ DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int6
   const std::int64_t at = i < 0 ? i + n : i, last = n - size;
   return at < 0 ? 0 : at > last ? last : at;
 }
+constexpr int positions(builder& b, int i, std::int64_t n) {
+  const auto number = [&](std::int64_t x) { return emit::constant(b, b.type(i), static_cast<double>(x)); };
+  const int zero = number(0), last = number(n - 1);
+  const int from_end = emit::add(b, i, number(n));
+  const int at = emit::where(b, emit::less(b, i, zero), from_end, i);
+  const int not_before = emit::where(b, emit::less(b, at, zero), zero, at);
+  return emit::where(b, emit::less(b, last, at), last, not_before);
+}
 inline std::int64_t integer_at(const tensor& x, const std::int64_t* index) {
   const auto i = flat_index(x.type.shape, index);
   return x.type.type == dtype::int32 ? x.data<std::int32_t>()[i] : x.data<std::int64_t>()[i];
@@ -5747,6 +5756,32 @@ struct update_slice {
     return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : "";
   }
   static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!s.in_lanes[2]) return rules::lanes::same_places<2>(s);
+    const int x = s.operand(0), row = s.operand(1), axis = axis_of_row(s.b.shape(x), s.b.shape(row));
+    if (s.is_added_up || view(s.e).batch != 0 || axis < 0 || byte_size(s.b.type(x).type) < 4) return {};
+    const shape all = s.b.shape(x);
+    shape places = all, numbers = all;
+    for (int i = 0; i < all.rank; ++i) {
+      if (i != all.rank - 1) places[i] = 1;
+      if (i != axis) numbers[i] = 1;
+    }
+    const dtype counted = byte_size(s.b.type(x).type) == 4 ? dtype::int32 : dtype::int64;
+    const int start = emit::slice(s.b, s.operands[2], {axis, 0}, {axis + 1, s.n}, {1, 1});
+    const int at = indexing::positions(s.b, emit::reshape(s.b, start, places), all[axis]);
+    const int here = emit::equal(s.b, emit::broadcast_to(s.b, emit::cast(s.b, at, counted), all),
+                                 emit::broadcast_to(s.b, emit::iota(s.b, {counted, numbers}, axis), all));
+    return {emit::where(s.b, here, emit::broadcast_to(s.b, row, all), x)};
+  }
+  static constexpr int axis_of_row(const shape& whole, const shape& piece) {
+    int axis = -1;
+    for (int i = 0; i < whole.rank; ++i) {
+      if (piece[i] == whole[i]) continue;
+      if (axis >= 0 || piece[i] != 1) return -1;
+      axis = i;
+    }
+    return axis;
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
     const int batch = view(v.e).batch;
@@ -5795,7 +5830,7 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .print = rules::update_slice::print,
                                         .evaluate = rules::update_slice::evaluate,
                                         .known = rules::update_slice::known,
-                                        .lanes = rules::lanes::same_places<2>,
+                                        .lanes = rules::update_slice::lanes,
                                         .split = rules::split::along_batch<rules::update_slice>,
                                         .in_place = true,
                                         .takes_halves = true};

@@ -15,6 +15,7 @@
 #include <drx/plan/shards/partitioner.hpp>
 #include <drx/plan/staging/contractions.hpp>
 #include <drx/plan/staging/identity_products.hpp>
+#include <drx/plan/staging/lone_rows.hpp>
 #include <drx/plan/staging/outer_products.hpp>
 #include <drx/plan/staging/stages.hpp>
 
@@ -62,6 +63,7 @@ inline constexpr pass passes[] = {
 /// body and makes bodies for blocks of members.
 inline constexpr pass passes_over_bodies[] = {
     {"equal loops", "Loops over the same operands whose carries are equal become one loop.", with_equal_loops_joined},
+    {"lone rows", "Arrays of zeros with one row are computed by that row.", with_lone_rows},
     {"broadcasts", "As above, since a body consists of several maps.", with_broadcasts_in_loops},
 };
 

@@ -152,6 +152,38 @@ struct update_slice {
     return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : "";
   }
   static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
+  /// Where each lane replaces one row at a place of its own, a row is chosen where its number is that place: numbers
+  /// stay in their lanes, and what reads them computes them. To batch the entry would move the whole array twice, in a
+  /// loop at each step. But the sum of such arrays over the lanes, a gradient of a table, is made of the rows alone
+  /// (emit::sum_of_scattered).
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!s.in_lanes[2]) return rules::lanes::same_places<2>(s);
+    const int x = s.operand(0), row = s.operand(1), axis = axis_of_row(s.b.shape(x), s.b.shape(row));
+    if (s.is_added_up || view(s.e).batch != 0 || axis < 0 || byte_size(s.b.type(x).type) < 4) return {};
+    const shape all = s.b.shape(x);
+    shape places = all, numbers = all;  // along the lanes, and along the rows
+    for (int i = 0; i < all.rank; ++i) {
+      if (i != all.rank - 1) places[i] = 1;
+      if (i != axis) numbers[i] = 1;
+    }
+    // Places are as wide as the numbers that they choose, so that as many of them fill a vector.
+    const dtype counted = byte_size(s.b.type(x).type) == 4 ? dtype::int32 : dtype::int64;
+    const int start = emit::slice(s.b, s.operands[2], {axis, 0}, {axis + 1, s.n}, {1, 1});
+    const int at = indexing::positions(s.b, emit::reshape(s.b, start, places), all[axis]);
+    const int here = emit::equal(s.b, emit::broadcast_to(s.b, emit::cast(s.b, at, counted), all),
+                                 emit::broadcast_to(s.b, emit::iota(s.b, {counted, numbers}, axis), all));
+    return {emit::where(s.b, here, emit::broadcast_to(s.b, row, all), x)};
+  }
+  /// The only axis in which a piece of one row is smaller than the whole; -1 if it is no such piece.
+  static constexpr int axis_of_row(const shape& whole, const shape& piece) {
+    int axis = -1;
+    for (int i = 0; i < whole.rank; ++i) {
+      if (piece[i] == whole[i]) continue;
+      if (axis >= 0 || piece[i] != 1) return -1;
+      axis = i;
+    }
+    return axis;
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
     const int batch = view(v.e).batch;
@@ -200,7 +232,7 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .print = rules::update_slice::print,
                                         .evaluate = rules::update_slice::evaluate,
                                         .known = rules::update_slice::known,
-                                        .lanes = rules::lanes::same_places<2>,
+                                        .lanes = rules::update_slice::lanes,
                                         .split = rules::split::along_batch<rules::update_slice>,
                                         .in_place = true,
                                         .takes_halves = true};

@@ -22,6 +22,7 @@ struct lane_site {
   const vec<bool>& in_lanes;  // which of them have the lanes as their last axis; at least one
   std::int64_t n;             // how many lanes there are
   vec<bool>& results;         // which of the results have; all, unless the rule says otherwise
+  bool is_added_up;           // whether the result is added up over the lanes, by itself or as a term of a sum
   /// t's entries on `inputs`, of which some are in lanes: its outputs, and in `lanes` which of them are.
   vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes);
 

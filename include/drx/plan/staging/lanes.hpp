@@ -27,18 +27,20 @@ class lane_writer {
  public:
   builder& b;
   std::int64_t n;
+  bool adds_up = true;  // whether the outputs may be added up over the lanes; those of a loop or a branch are not
 
   /// Writes t's entries, on inputs of which some are in lanes. Returns the outputs, and in `lanes` which of them are.
   constexpr vec<int> write(const tape& t, const vec<int>& inputs, vec<bool>& lanes) {
     vec<bool> in(t.values.size(), false);
     for (int i = 0; i < inputs.size(); ++i) in[t.inputs[i]] = lanes[i];
+    const vec<bool> added = added_up(t);
     rewriter w(b, t, inputs);
     w.write([&](const entry& e) {
       vec<bool> on;
       for (int o : e.operands) on.push_back(in[o]);
       if (on.find(true) < 0) return w.copied(e);
       vec<bool> out(e.results.size(), true);
-      const vec<int> results = written(e, w.operands(e), on, out);
+      const vec<int> results = written(e, w.operands(e), on, out, !e.results.empty() && added[e.results[0]]);
       for (int i = 0; i < results.size(); ++i) in[e.results[i]] = out[i];
       return results;
     });
@@ -66,6 +68,19 @@ class lane_writer {
   }
 
  private:
+  /// Which of t's values are its outputs, or terms of sums that are. (What is negated or scaled first is added up as
+  /// whole arrays anyway.)
+  [[nodiscard]] constexpr vec<bool> added_up(const tape& t) const {
+    vec<bool> r(t.values.size(), false);
+    if (!adds_up) return r;
+    for (int o : t.outputs) r[o] = true;
+    for (int i = t.entries.size() - 1; i >= 0; --i) {
+      const entry& e = t.entries[i];
+      if (e.prim != &prim::add || !r[e.results[0]]) continue;
+      for (int o : e.operands) r[o] = true;
+    }
+    return r;
+  }
   /// The factors of a product that is added up over the lanes: those without the last axis before these, those without
   /// the one before that, and those without lanes.
   struct product_factors {
@@ -193,9 +208,9 @@ class lane_writer {
     return emit::reshape(b, r, without_axis(s, axis));
   }
   /// An entry of whose operands some are in lanes; `out` says which results are.
-  constexpr vec<int> written(const entry& e, vec<int> o, const vec<bool>& on, vec<bool>& out) {
+  constexpr vec<int> written(const entry& e, vec<int> o, const vec<bool>& on, vec<bool>& out, bool is_added_up) {
     if (e.prim->lanes) {
-      vec<int> r = e.prim->lanes({b, e, o, on, n, out, write_in_lanes});
+      vec<int> r = e.prim->lanes({b, e, o, on, n, out, is_added_up, write_in_lanes});
       if (!r.empty()) return r;
     }
     out = vec<bool>(e.results.size(), true);
@@ -207,7 +222,7 @@ class lane_writer {
   }
   static constexpr vec<int> write_in_lanes(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs,
                                            vec<bool>& lanes) {
-    return lane_writer{b, n}.write(t, inputs, lanes);
+    return lane_writer{b, n, false}.write(t, inputs, lanes);
   }
 };
 
