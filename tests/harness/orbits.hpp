@@ -11,9 +11,7 @@ using start = std::pair<drx::array<T, 2>, drx::array<T, 2>>;
 
 // Runge and Kutta's steps around a star, by the strength of its pull.
 constexpr auto end = [](auto pull, auto own) {
-  auto rate = [=](auto place) {
-    return -pull * place / (drx::sum(drx::square(place)) * drx::norm(place) + 0.1);
-  };
+  auto rate = [=](auto place) { return -pull * place / (drx::sum(drx::square(place)) * drx::norm(place) + 0.1); };
   auto step = [=](auto x, auto v) {
     const double h = 0.05;
     auto a = rate(x);

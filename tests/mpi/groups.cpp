@@ -41,14 +41,12 @@ TEST_CASE("subsets: members stay where they are") {
   drx::serial_executor one;
   drx::single_rank alone;
   drx::compiled<orbits::Fit> reference(one, alone);
-  for (const auto& chosen : {std::vector<std::int64_t>{7},
-                             {0, 1, 2},
-                             {3, 4, 11, 12, 19, 20, 21, 28, 33, 40, 41, 42, 49},
-                             {47, 48, 49}}) {
+  for (const auto& chosen :
+       {std::vector<std::int64_t>{7}, {0, 1, 2}, {3, 4, 11, 12, 19, 20, 21, 28, 33, 40, 41, 42, 49}, {47, 48, 49}}) {
     const auto n = static_cast<std::int64_t>(chosen.size());
-    const auto expected = reference(
-        1.25, drx::place<orbits::stars>(alone, n,
-                                        [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); }));
+    const auto expected = reference(1.25, drx::place<orbits::stars>(alone, n, [&](std::int64_t i) {
+                                      return value(chosen[static_cast<std::size_t>(i)]);
+                                    }));
     const auto got = p(1.25, all.subset(chosen, c.rank()));
     CHECK(got.first == expected.first);
     CHECK(got.second == expected.second);

@@ -1,5 +1,5 @@
-// Members that fill no block are computed in groups, if their body is long and one alone leaves vectors idle: any number
-// of them, against the plain interpreter.
+// Members that fill no block are computed in groups, if their body is long and one alone leaves vectors idle: any
+// number of them, against the plain interpreter.
 #include "harness/orbits.hpp"
 #include "harness/run.hpp"
 

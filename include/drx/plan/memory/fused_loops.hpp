@@ -119,34 +119,27 @@ struct rearranged_reads {
   int first = 0;         // from this axis on each piece lies side by side
   bool through = false;  // whether it may read rearrangements: else these would be too many pieces
 };
-/// These by value, of a region: most have few or none, so that only those are kept.
-class rearrangements_of_region {
- public:
-  constexpr rearrangements_of_region(const plan_in_progress& w, const frozen_region& region,
-                                     const values_of_region& values) {
-    for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
-      if (!is_rearrangement(w.t, w.t.entries[e])) continue;
-      const rearrangement of(w.t, w.t.entries[e]);
-      const rearranged_reads own{.pieces = of.most_pieces(), .first = of.first_contiguous()};
-      rearranged_reads deep = own;
-      deep.through = true;
-      for (int i = 0; i < of.operands(); ++i) {
-        const rearranged_reads& below = (*this)[of.operand(i)];
-        if (below.pieces == 0) continue;
-        deep.pieces += below.pieces - 1;
-        deep.first = below.first > deep.first ? below.first : deep.first;
-      }
-      if (at_.empty()) at_ = by_value<int>(values, 0);
-      at_[of.result()] = all_.size();
-      all_.push_back(deep.pieces <= machine::most_pieces ? deep : own);
+/// These by value, of a region.
+constexpr few_by_value<rearranged_reads> rearrangements_of_region(const plan_in_progress& w,
+                                                                  const frozen_region& region,
+                                                                  const values_of_region& values) {
+  few_by_value<rearranged_reads> all;
+  for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
+    if (!is_rearrangement(w.t, w.t.entries[e])) continue;
+    const rearrangement of(w.t, w.t.entries[e]);
+    const rearranged_reads own{.pieces = of.most_pieces(), .first = of.first_contiguous()};
+    rearranged_reads deep = own;
+    deep.through = true;
+    for (int i = 0; i < of.operands(); ++i) {
+      const rearranged_reads& below = all[of.operand(i)];
+      if (below.pieces == 0) continue;
+      deep.pieces += below.pieces - 1;
+      deep.first = below.first > deep.first ? below.first : deep.first;
     }
+    all.set(of.result(), values, deep.pieces <= machine::most_pieces ? deep : own);
   }
-  constexpr const rearranged_reads& operator[](int v) const { return all_[at_.empty() ? 0 : at_[v]]; }
-
- private:
-  vec<rearranged_reads> all_{rearranged_reads{}};
-  by_value<int> at_;  // which of these
-};
+  return all;
+}
 /// Whether a fused loop reads the rows of rearrangement v as fast as those of an array: they, or their pieces, are
 /// whole vectors, or so long that their ends do not matter.
 constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads& reads) {
@@ -168,7 +161,7 @@ constexpr bool can_slice(const plan_in_progress& w, const frozen_entry& x, int o
 constexpr by_value<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region,
                                             const values_of_region& values) {
   by_value<bool> demanded(values, false), in_loops(values, false), sliced(values, false);
-  const rearrangements_of_region rearranged(w, region, values);
+  const few_by_value<rearranged_reads> rearranged = rearrangements_of_region(w, region, values);
   for (int i = 0; i < region.outputs.count; ++i) demanded[w.id(region.outputs, i)] = true;
   for (int e = region.first_entry + region.entries - 1; e >= region.first_entry; --e) {
     const auto& x = w.t.entries[e];

@@ -23,20 +23,7 @@ constexpr bool joins_in_memory(const plan_in_progress& w, const frozen_entry& x)
 }
 
 /// By value: of which stored concatenation it is a part.
-class parts_by_value {
- public:
-  constexpr const part_of_joined& operator[](int v) const { return all_[at_.empty() ? 0 : at_[v]]; }
-  [[nodiscard]] constexpr bool empty() const { return at_.empty(); }
-  constexpr void set(int v, const values_of_region& values, const part_of_joined& part) {
-    if (at_.empty()) at_ = by_value<int>(values, 0);
-    at_[v] = all_.size();
-    all_.push_back(part);
-  }
-
- private:
-  vec<part_of_joined> all_{part_of_joined{}};  // the first for all that are none
-  by_value<int> at_;
-};
+using parts_by_value = few_by_value<part_of_joined>;
 
 /// By value: of which stored concatenation of region r it is a part. Only results of the region's fused loops are, of
 /// whole cache lines, for one concatenation each; `elsewhere` says what has its place outside the frame.

@@ -168,6 +168,22 @@ class by_value {
   int first_ = 0;
   vec<T> all_;
 };
+/// The same where most values, or all of them, have T{}: only the others are kept.
+template <class T>
+class few_by_value {
+ public:
+  [[nodiscard]] constexpr bool empty() const { return at_.empty(); }
+  constexpr const T& operator[](int v) const { return all_[at_.empty() ? 0 : at_[v]]; }
+  constexpr void set(int v, const values_of_region& values, const T& x) {
+    if (at_.empty()) at_ = by_value<int>(values, 0);
+    at_[v] = all_.size();
+    all_.push_back(x);
+  }
+
+ private:
+  vec<T> all_{T{}};
+  by_value<int> at_;  // which of these
+};
 
 /// A frozen tape and the plan of its steps and memory while it is made: the functions of plan/memory hand it on.
 struct plan_in_progress {

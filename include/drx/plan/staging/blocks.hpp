@@ -371,10 +371,10 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   return {leaf, 8};
 }
 
-/// The number of members in a group, if there may be up to `most`: none if it does not pay. Where a body is so long that
-/// it has blocks of few sizes, members that fill none would each be computed alone. If a member leaves vectors idle,
-/// several take hardly longer, so that their body takes the place of the body for one. Their results lie side by side
-/// before they are folded.
+/// The number of members in a group, if there may be up to `most`: none if it does not pay. Where a body is so long
+/// that it has blocks of few sizes, members that fill none would each be computed alone. If a member leaves vectors
+/// idle, several take hardly longer, so that their body takes the place of the body for one. Their results lie side by
+/// side before they are folded.
 constexpr std::int64_t members_in_group(const tape& body, const prim::rules::stage::view& stage,
                                         const vec<std::int64_t>& block_sizes, std::int64_t most) {
   constexpr std::int64_t n = machine::group;

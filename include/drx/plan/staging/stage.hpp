@@ -11,11 +11,11 @@
 namespace drx {
 
 namespace prim::rules {
-/// placement. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, perhaps one
-/// for a group, then (combine, identity) of each monoid}; the body sees (index, the member's share of the placed
-/// operands, the unplaced operands). A body for a block does as many members at once: its shares have a leading axis, its
-/// results are folded over it already. The body for a group takes the place of the body for one member: it does up to so
-/// many at once, and its results have a leading axis too.
+/// placement. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, perhaps
+/// one for a group, then (combine, identity) of each monoid}; the body sees (index, the member's share of the placed
+/// operands, the unplaced operands). A body for a block does as many members at once: its shares have a leading axis,
+/// its results are folded over it already. The body for a group takes the place of the body for one member: it does up
+/// to so many at once, and its results have a leading axis too.
 struct stage {
   static constexpr int blocks = 3;  // how many block sizes there are
   // Members of a leaf of the tree, where members go in blocks; and where they are so small that a block of 32 is a few
@@ -132,7 +132,8 @@ struct stage {
     vec<std::int64_t> lists_;  // of each list its length, then its sources
   };
 
-  // ints: {placed operands, block sizes..., members, group, results, of each result its fold and a number, lists of sources}
+  // ints: {placed operands, block sizes..., members, group, results, of each result its fold and a number, lists of
+  // sources}
   static constexpr int at_placed = 0, at_blocks = 1, at_members = at_blocks + blocks, at_group = at_members + 1,
                        at_results = at_group + 1, header = at_results + 1;
   static constexpr std::int64_t unsaid = -1;

@@ -56,8 +56,8 @@ struct stage_groups {
   static void add_to_node(const frame& f, std::int64_t number, std::byte* node) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I))
-        nodes::template fold_elements<I>(node + Stage::offset(I), node + Stage::offset(I),
-                                         result<I>(f, number % size), C::values[C::result(E, I)].shape.size());
+        nodes::template fold_elements<I>(node + Stage::offset(I), node + Stage::offset(I), result<I>(f, number % size),
+                                         C::values[C::result(E, I)].shape.size());
     });
   }
 

@@ -117,8 +117,9 @@ class top_run {
       return;
     }
     node_list list(nodes_of_task(task).data(), facts_.nodes.bytes);
-    facts_.run_leaves(f, f_, list, {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1),
-                                    nodes_of_task(task).data() + bytes_of_nodes()});
+    facts_.run_leaves(
+        f, f_, list,
+        {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1), nodes_of_task(task).data() + bytes_of_nodes()});
   }
   /// The bytes of a task's nodes; a group's shares lie behind them.
   [[nodiscard]] std::size_t bytes_of_nodes() const {
