@@ -6,6 +6,9 @@
 namespace orbits {
 struct stars : drx::placement<stars> {};
 struct planets : drx::placement<planets> {};
+struct moons : drx::placement<moons> {
+  static constexpr std::int64_t most_members = 20;  // never a block
+};
 template <class T>
 using start = std::pair<drx::array<T, 2>, drx::array<T, 2>>;
 
@@ -46,8 +49,9 @@ constexpr auto all = [](auto pull, auto data) {
   return std::tuple{ends, drx::reduce_max(ends), drx::reduce_min(x), drx::reduce_mean(x), drx::reduce_sum(ends)};
 };
 // Members that have members.
+template <class Inner>
 constexpr auto nested = [](auto pull, auto data) {
-  auto of_star = [](auto p, auto own) { return fit<planets>(p, own); };
+  auto of_star = [](auto p, auto own) { return fit<Inner>(p, own); };
   auto each = drx::map(of_star, drx::broadcast<stars>(pull), data);
   return std::pair{each, drx::reduce_sum(each)};
 };
@@ -55,5 +59,6 @@ constexpr auto nested = [](auto pull, auto data) {
 using Fit = drx::program<fit<stars>, drx::scalar<double>, drx::placed<start<double>, stars>>;
 using FitOfFloats = drx::program<fit<stars>, drx::scalar<float>, drx::placed<start<float>, stars>>;
 using All = drx::program<all, drx::scalar<double>, drx::placed<start<double>, stars>>;
-using Nested = drx::program<nested, drx::scalar<double>, drx::placed<drx::placed<start<double>, planets>, stars>>;
+template <class Inner>
+using Nested = drx::program<nested<Inner>, drx::scalar<double>, drx::placed<drx::placed<start<double>, Inner>, stars>>;
 }  // namespace orbits

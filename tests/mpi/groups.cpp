@@ -28,7 +28,7 @@ void check_bits(const std::vector<std::int64_t>& members, harness::sample s = {}
 
 TEST_CASE("gradients") { check_bits<orbits::Fit>({0, 1, 2, 5, 11, 23, 63, 64, 100, 203, 300}); }
 TEST_CASE("all results") { check_bits<orbits::All>({1, 3, 11, 23, 63, 71, 300}); }
-TEST_CASE("members of members") { check_bits<orbits::Nested>({1, 5, 11}, {.nested = 45}); }
+TEST_CASE("members of members") { check_bits<orbits::Nested<orbits::planets>>({1, 5, 11}, {.nested = 45}); }
 TEST_CASE("subsets: members stay where they are") {
   auto& s = harness::session();
   auto& c = s.communicator();

@@ -23,9 +23,11 @@ TEST_CASE("results that are kept, folded, and made with the members' numbers") {
   harness::check_run<orbits::All>({}, numbers);
 }
 TEST_CASE("members of members") {
-  CHECK(plan_of<orbits::Nested>().find("groups of 8]") != std::string::npos);
-  harness::check_run<orbits::Nested>({}, {0, 1, 3, 8, 70});
-  harness::check_run<orbits::Nested>({.nested = 45}, {2});
+  CHECK(plan_of<orbits::Nested<orbits::planets>>().find("groups of 8]") != std::string::npos);
+  harness::check_run<orbits::Nested<orbits::planets>>({}, {0, 1, 3, 8, 70});
+  harness::check_run<orbits::Nested<orbits::planets>>({.nested = 45}, {2});
+  CHECK(plan_of<orbits::Nested<orbits::moons>>().find("; groups of 8]") != std::string::npos);
+  harness::check_run<orbits::Nested<orbits::moons>>({.nested = 19}, {1, 3, 8});
 }
 TEST_CASE("a number has the same result alone, in a group and in a block") {
   drx::serial_executor e;

@@ -41,7 +41,6 @@ struct stage {
     /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a
     /// body.
     [[nodiscard]] constexpr std::int64_t members_of_body(int region) const {
-      if (group() > 0 && region == group_body()) return group();
       return region == 0 ? 1 : ints[at_blocks + region - 1];
     }
 

@@ -71,6 +71,9 @@ struct nested_stage {
   }
   static void run_leaves(frame& f, node_list& list, const job& j, std::int64_t first, std::int64_t last,
                          std::byte* room) {
+    if constexpr (Stage::group > 0 && Stage::members_of_leaf == 1)
+      return leaves::push_groups(f, list, first, {j.begin + first, j.begin + first, first, last - first}, nullptr,
+                                 room);
     two_frames none;
     for (std::int64_t l = first; l < last; ++l) {
       const std::int64_t m = l * Stage::members_of_leaf;
