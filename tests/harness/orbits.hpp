@@ -42,7 +42,7 @@ constexpr auto all = [](auto pull, auto data) {
       [](auto p, auto own, auto i) {
         auto [x, v] = end(p, own);
         auto slope = drx::grad([=](auto q) { return miss(q, own); })(p);
-        return std::tuple{x, v * drx::cast<double>(i + 1), drx::cast<int>(drx::sum(x) > 0.3), slope};
+        return std::tuple{x, v * drx::cast<double>(i + 1), drx::cast<int>(drx::sum(x) > 0.3), slope, own.first, i};
       },
       drx::broadcast<stars>(pull), data, drx::partition_index<stars>());
   auto x = drx::map([](auto e) { return std::get<0>(e); }, ends);

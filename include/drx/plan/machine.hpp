@@ -116,10 +116,13 @@ inline constexpr std::int64_t value_of_lanes = second_cache / 4;
 inline constexpr std::int64_t kept_by_block = second_cache / 2;
 /// Entries of a body with loops from which on it has one block only, since each body is compiled.
 inline constexpr int long_body = 100;
-/// Members of a group; bytes of a member's results there; and the cost of a group in members that are computed alone,
-/// as operations on up to so many numbers in a row, from which on members remain alone. (A member that is computed
-/// alone has loops over short rows besides, which cost more than their operations.)
-inline constexpr std::int64_t group = 8, results_of_group = 1 << 11, cost_of_group = 4;
+/// Members of a group.
+inline constexpr std::int64_t group = 8;
+/// Bytes of a member's results up to which it goes in a group.
+inline constexpr std::int64_t results_of_group = 1 << 11;
+/// The cost of a group, in members that are computed alone, up to which there are groups. It is counted in operations,
+/// where up to as many numbers of a row count as one. (Alone, a member has loops over short rows besides.)
+inline constexpr std::int64_t cost_of_group = 4;
 
 // ---- short axes ----
 

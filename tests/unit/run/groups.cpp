@@ -3,6 +3,7 @@
 #include "harness/orbits.hpp"
 #include "harness/run.hpp"
 
+#include <cmath>
 #include <string>
 
 namespace {
@@ -11,6 +12,17 @@ std::string plan_of() {
   return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
 }
 const std::vector<std::int64_t> numbers{0, 1, 2, 7, 8, 9, 31, 63, 64, 77, 130, 255, 256, 300};
+// A loop that would not end for a member with another one's number.
+constexpr auto by_number = [](auto pull, auto data) {
+  auto one = [](auto p, auto own, auto i) {
+    auto slope = drx::grad([=](auto q) { return orbits::miss(q, own); })(p);
+    auto off = drx::abs(drx::index<1>(own.first) - drx::cast<double>(i));
+    return slope + drx::while_loop([=](auto s) { return s < 3.0 || off > 0.5; }, [](auto s) { return s + 1.0; }, off);
+  };
+  return drx::reduce_sum(
+      drx::map(one, drx::broadcast<orbits::stars>(pull), data, drx::partition_index<orbits::stars>()));
+};
+using ByNumber = drx::program<by_number, drx::scalar<double>, drx::placed<orbits::start<double>, orbits::stars>>;
 }  // namespace
 
 TEST_CASE("gradients through long loops") {
@@ -43,4 +55,15 @@ TEST_CASE("a number has the same result alone, in a group and in a block") {
   const double alone = ends(1)[0];
   for (const std::int64_t n : {20, 263})
     for (const double x : ends(n)) CHECK(x == alone);
+}
+TEST_CASE("places of no member are copies of members, so that their loops end") {
+  CHECK(plan_of<ByNumber>().find("groups of 8]") != std::string::npos);
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<ByNumber> p(e, c);
+  const auto start = [](std::int64_t i) { return orbits::start<double>{{1, static_cast<double>(i)}, {0.125, 1}}; };
+  for (const std::int64_t n : {1, 3, 13}) {
+    const double got = p(1.0, drx::place<orbits::stars>(c, n, start));
+    CHECK(std::isfinite(got));
+  }
 }

@@ -283,8 +283,8 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
   const int placed = stage.placed;
   const bool lanes = suits_lanes(body, placed);
   builder b;
-  const int first = b.input(body.values[body.inputs[0]]);
   const abstract_value numbers(dtype::int64, make_shape(n));
+  const int first = b.input(folds ? body.values[body.inputs[0]] : numbers);  // a group has the numbers of all
   vec<bool> batched{true};
   vec<int> all{-1};
   for (int i = 1; i < body.inputs.size(); ++i) {
@@ -293,10 +293,13 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
     const int x = b.input(i <= placed ? one.with_shape(with_front(one.shape, n)) : one);
     all.push_back(lanes && i <= placed ? first_axis_last(b, x) : x);
   }
-  const int firsts = emit::broadcast_to(b, first, numbers.shape);
-  all[0] = emit::add(b, firsts, emit::iota(b, numbers, 0));
+  all[0] = first;
+  if (folds) {
+    const int firsts = emit::broadcast_to(b, first, numbers.shape);
+    all[0] = emit::add(b, firsts, emit::iota(b, numbers, 0));
+  }
   vec<int> out;
-  lane_writer w{b, n};
+  lane_writer w{b, n, folds};
   if (lanes) {
     out = w.write(with_numbers_in_loops(body), all, batched);
     for (int i = 0; i < out.size(); ++i)
@@ -383,7 +386,7 @@ constexpr std::int64_t members_in_group(const tape& body, const prim::rules::sta
   for (const int o : body.outputs) bytes += body.values[o].shape.size() * byte_size(body.values[o].type);
   if (bytes > machine::results_of_group) return 0;
   const double alone = operations(body, n), in_lanes = operations(body);
-  return in_lanes <= machine::cost_of_group * alone ? n : 0;
+  return in_lanes <= static_cast<double>(std::min(most, machine::cost_of_group)) * alone ? n : 0;
 }
 
 /// t whose stages first compute, in their bodies for blocks, the values that are the same for all members.

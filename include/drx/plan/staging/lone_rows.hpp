@@ -94,7 +94,8 @@ class lone_row_writer {
     const entry* repeated = b.definition(y);
     if (repeated && repeated->prim == &prim::broadcast_to) {
       const int from = repeated->operands[0];
-      if (b.shape(from)[x.axis] == 1) return emit::broadcast_to(b, from, row);
+      const int axis = x.axis - (row.rank - b.shape(from).rank);  // the last axes are those of `from`
+      if (axis < 0 || b.shape(from)[axis] == 1) return emit::broadcast_to(b, from, row);
     }
     bool reads = false;
     for (const entry* e : read_) reads = reads || w.names[e->operands[1]] == x.at;

@@ -15,7 +15,7 @@ namespace prim::rules {
 /// one for a group, then (combine, identity) of each monoid}; the body sees (index, the member's share of the placed
 /// operands, the unplaced operands). A body for a block does as many members at once: its shares have a leading axis,
 /// its results are folded over it already. The body for a group takes the place of the body for one member: it does up
-/// to so many at once, and its results have a leading axis too.
+/// to so many at once, whose indices have a leading axis too; its results have one, and are not folded.
 struct stage {
   static constexpr int blocks = 3;  // how many block sizes there are
   // Members of a leaf of the tree, where members go in blocks; and where they are so small that a block of 32 is a few
@@ -41,7 +41,7 @@ struct stage {
     /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a
     /// body.
     [[nodiscard]] constexpr std::int64_t members_of_body(int region) const {
-      return region == 0 ? 1 : ints[at_blocks + region - 1];
+      return region == 0 ? 1 : region <= blocks ? ints[at_blocks + region - 1] : 0;
     }
 
     /// The members of a group, which are computed side by side where they fill no block; 0 if each is alone there.

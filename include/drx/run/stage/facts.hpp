@@ -43,12 +43,13 @@ struct stage_facts {
   /// Whether a body computes all members of a tree leaf at once.
   template <int Body>
   static constexpr bool is_body_of_leaf = members_of_body<Body> == members_of_leaf;
-  /// The members of a group, 0 if there are none; its body, which takes the place of body 0; and the bytes of their
-  /// shares, each operand's beginning where it is aligned.
+  /// The members of a group, 0 if there are none; its body, which takes the place of body 0; the bytes of its members'
+  /// numbers, and of these and their shares.
   static constexpr std::int64_t group = view().group();
   static constexpr int group_body = view().group_body();
+  static constexpr std::int64_t group_numbers = group * static_cast<std::int64_t>(sizeof(std::int64_t));
   static constexpr std::int64_t group_bytes = [] {
-    std::int64_t n = 0;
+    std::int64_t n = group_numbers;
     for (int i = 0; group > 0 && i < placed; ++i) n += group * C::bytes(C::input(body, 1 + i));
     return n;
   }();

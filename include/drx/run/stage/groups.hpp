@@ -11,8 +11,8 @@
 namespace drx::run {
 
 /// `Stage`: the facts of a stage whose members may come in groups. A member's place in its group depends on its number
-/// only, so that its results are the same, to the last bit, on any number of ranks. Places of no member have a
-/// neighbour's shares; nobody reads their results.
+/// only, so that its results are the same, to the last bit, on any number of ranks. A place of no member is a copy of a
+/// neighbour, with its number and shares; nobody reads its results.
 template <class Stage>
 struct stage_groups {
   using C = typename Stage::code;
@@ -20,6 +20,7 @@ struct stage_groups {
   using nodes = stage_nodes<Stage>;
   static constexpr int E = Stage::entry, body = Stage::group_body, region = Stage::body + body;
   static constexpr std::int64_t size = Stage::group;
+  static_assert(!Stage::has_monoid && !nodes::facts.lends(), "a monoid, or a large result, is of one member");
 
   /// Where the members that are computed next are: the first one's number, how many there are, its result's number
   /// here, and where its shares lie: in the order of the members, unless `storage` says where each one's do.
@@ -33,12 +34,13 @@ struct stage_groups {
     return std::min(left, size - number % size);
   }
   /// Computes the members of a group, and writes the results that are not folded where they belong. The folded ones are
-  /// read by write_node and add_to_node. `room` has room_bytes.
+  /// read by write_node and add_to_node. `room` has Stage::group_bytes.
   static void run(frame& f, const run_of_members& m, std::byte* room) {
     const std::int64_t first = m.number % size;
-    std::int64_t number = m.number - first;
-    members::template enter<body>(f, m.stored, m.local, number);
-    if (m.count < size || m.storage) copy_shares(f, m, first, room);
+    auto* const numbers = reinterpret_cast<std::int64_t*>(room);  // (results may be read where these lie)
+    for (std::int64_t place = 0; place < size; ++place) numbers[place] = m.number + member_at(m, place);
+    members::template enter<body>(f, m.stored, m.local, numbers[0]);
+    if (m.count < size || m.storage) copy_shares(f, m, room + Stage::group_numbers);
     run_region<C, region>(f);
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (!Stage::folded(I))
@@ -80,14 +82,18 @@ struct stage_groups {
     }
     std::memcpy(all + to * bytes_of<I>, result<I>(f, at), static_cast<std::size_t>(bytes_of<I>));
   }
+  /// Which of m's members is at a place of the group, or its nearest neighbour.
+  static std::int64_t member_at(const run_of_members& m, std::int64_t place) {
+    return std::clamp<std::int64_t>(place - m.number % size, 0, m.count - 1);
+  }
   /// Copies the members' shares to their places in the room, and points the body's inputs there.
-  static void copy_shares(frame& f, const run_of_members& m, std::int64_t first, std::byte* room) {
+  static void copy_shares(frame& f, const run_of_members& m, std::byte* room) {
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::operand(E, I), to = C::input(region, 1 + I);
       constexpr std::int64_t bytes = C::bytes(C::input(Stage::body, 1 + I));
       const std::byte* const all = address<C, from>(f);
       for (std::int64_t place = 0; place < size; ++place) {
-        const std::int64_t i = std::clamp<std::int64_t>(place - first, 0, m.count - 1);
+        const std::int64_t i = member_at(m, place);
         const std::int64_t at = is_program_input<C>(from) ? m.stored_at(i) : m.local + i;
         std::memcpy(room + place * bytes, all + at * bytes, static_cast<std::size_t>(bytes));
       }

@@ -122,7 +122,7 @@ struct stage_tree_leaves {
         groups::write_node(f, number + i, to);
     return count;
   }
-  /// Runs the members from the leaf's first on as leaves of one member each, and adds them to the list.
+  /// Runs the members from the leaf's first on in groups, and adds them to the list as leaves of one member each.
   static void push_groups(frame& f, node_list& list, std::int64_t leaf, const tree_leaf& m, const std::int64_t* storage,
                           std::byte* room) {
     using groups = stage_groups<Stage>;

@@ -65,7 +65,7 @@ struct nested_stage {
     memory.grow(bytes_of_nodes(members) + Stage::group_bytes + 1);
     return memory;
   }
-  /// The bytes of a thread's nodes; a group's shares lie behind them.
+  /// The bytes of a thread's nodes; room for a group's shares lies behind them.
   static std::size_t bytes_of_nodes(std::int64_t members) {
     return (node_list::capacity(members) + 1) * static_cast<std::size_t>(Stage::node_bytes);
   }

@@ -121,7 +121,7 @@ class top_run {
         f, f_, list,
         {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1), nodes_of_task(task).data() + bytes_of_nodes()});
   }
-  /// The bytes of a task's nodes; a group's shares lie behind them.
+  /// The bytes of a task's nodes; room for a group's shares lies behind them.
   [[nodiscard]] std::size_t bytes_of_nodes() const {
     return (node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes);
   }
