@@ -82,6 +82,9 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
 /// The cost of writing down a member's number for later stages, and of reading it there, in elementwise operations.
 inline constexpr std::int64_t operations_of_kept_number = 16;
+/// Operations that are the same for all members, and the part of a member's operations that they are, from which on they
+/// are computed in front of a stage.
+inline constexpr std::int64_t least_shared_work = 64, shared_part_of_work = 8;
 
 // ---- blocks of members ----
 
@@ -122,7 +125,7 @@ inline constexpr std::int64_t group = 8;
 inline constexpr std::int64_t results_of_group = 1 << 11;
 /// The cost of a group, in members that are computed alone, up to which there are groups. It is counted in operations,
 /// where up to as many numbers of a row count as one. (Alone, a member has loops over short rows besides.)
-inline constexpr std::int64_t cost_of_group = 4;
+inline constexpr std::int64_t cost_of_group = 3;
 
 // ---- short axes ----
 

@@ -374,14 +374,13 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   return {leaf, 8};
 }
 
-/// The number of members in a group, if there may be up to `most`: none if it does not pay. Where a body is so long
-/// that it has blocks of few sizes, members that fill none would each be computed alone. If a member leaves vectors
-/// idle, several take hardly longer, so that their body takes the place of the body for one. Their results lie side by
-/// side before they are folded.
+/// The number of members in a group, if there may be up to `most`: none if it does not pay. Members that fill no block
+/// would each be computed alone. If a member with loops leaves vectors idle, several take hardly longer, so that their
+/// body takes the place of the body for one. Their results lie side by side before they are folded.
 constexpr std::int64_t members_in_group(const tape& body, const prim::rules::stage::view& stage,
                                         const vec<std::int64_t>& block_sizes, std::int64_t most) {
   constexpr std::int64_t n = machine::group;
-  if (most == 1 || block_sizes.size() != 1 || !has_loops(body) || !suits_lanes(body, stage.placed)) return 0;
+  if (most == 1 || block_sizes.empty() || !has_loops(body) || !suits_lanes(body, stage.placed)) return 0;
   std::int64_t bytes = 0;
   for (const int o : body.outputs) bytes += body.values[o].shape.size() * byte_size(body.values[o].type);
   if (bytes > machine::results_of_group) return 0;

@@ -6,6 +6,7 @@
 
 #include <drx/plan/staging/blocks.hpp>
 #include <drx/plan/staging/kept_values.hpp>
+#include <drx/plan/staging/shared_work.hpp>
 #include <drx/transform/program.hpp>
 
 namespace drx::plan {
@@ -240,9 +241,10 @@ class stage_writer {
     body.inputs = {w.index};
     body.inputs.append(w.placed_in);
     body.inputs.append(w.unplaced_in);
-    vec<int> operands = renamed(w.placed, around.names);
-    operands.append(renamed(w.unplaced, around.names));
+    vec<int> operands = renamed(w.placed, around.names), unplaced = renamed(w.unplaced, around.names);
     body = of_body(without_dead_entries(body));
+    body = with_shared_work_in_front(b, std::move(body), 1 + w.placed.size(), unplaced);
+    operands.append(unplaced);
     tapes regions{in_stages(body, of_body, {.nested = true})};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
       const std::int64_t most = std::min(p->most_members, s.members.value_or(p->most_members));
@@ -250,9 +252,9 @@ class stage_writer {
       const bool many = !where.nested && may_fill_blocks(prim::rules::stage::large_leaf, most, where.nested);
       const prim::rules::stage::view alone(without_blocks);
       const vec<std::int64_t> sizes = block_sizes(body, alone, many);
-      for (const std::int64_t n : sizes)
-        if (may_fill_blocks(n, most, where.nested)) s.block_sizes.push_back(n);
       s.group = members_in_group(body, alone, sizes, most);
+      for (const std::int64_t n : sizes)  // (a group does what a block of its size would do)
+        if (may_fill_blocks(n, most, where.nested) && (n != s.group || sizes.size() == 1)) s.block_sizes.push_back(n);
       const attributes a = s.make(p, w.placed.size());
       for (auto size : s.block_sizes) regions.push_back(block_body(body, prim::rules::stage::view(a), size));
       if (s.group > 0) regions.push_back(block_body(body, prim::rules::stage::view(a), s.group, false));

@@ -1,0 +1,133 @@
+// What is the same for all members is computed in front of their stage if it is a good part of their work: where the
+// plan has it, and the numbers, against the plain interpreter.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+#include <string>
+
+namespace {
+struct series : drx::placement<series> {};
+struct rows : drx::placement<rows> {};
+using drx::array;
+using drx::placed;
+using two = array<double, 2, 2>;
+using seen = array<double, 12, 2>;
+
+// The plan's text in front of its first stage, and from there on.
+template <class P>
+std::pair<std::string, std::string> plan_of() {
+  const std::string plan = show(drx::plan::staged_program<P>::tape_constant().thaw());
+  const std::size_t at = plan.find(" = stage[");
+  return {plan.substr(0, at), plan.substr(at)};
+}
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// A filter: its covariances are the same for all series, and its states are not.
+constexpr auto filter = [](auto noise, auto y) {
+  auto step = [=](auto carry, auto z) {
+    auto [x, p, sum] = carry;
+    auto s = p + noise * drx::identity<two>();
+    auto inverse = drx::inverse(s);
+    auto e = z - 0.9 * x;
+    auto gain = drx::matmul(p, inverse);
+    auto next = sum + drx::logdet(s) + drx::dot(e, drx::matmul(inverse, e));
+    return std::pair{std::tuple{0.9 * x + drx::matmul(gain, e), 0.81 * (p - drx::matmul(gain, p)) + 0.2, next},
+                     std::pair{drx::sum(gain), drx::sum(e)}};
+  };
+  auto start = std::tuple{drx::zeros<array<double, 2>>(), drx::identity<two>(), drx::zeros<drx::scalar<double>>()};
+  auto [last, kept] = drx::scan(step, start, y);
+  auto [gains, errors] = kept;
+  return std::tuple{std::get<2>(last), std::get<1>(last), gains, drx::sum(drx::square(errors))};
+};
+constexpr auto likelihood = [](auto noise, auto data) {
+  auto loss = [=](auto v) {
+    return drx::reduce_mean(
+        drx::map([](auto n, auto y) { return std::get<0>(filter(n, y)); }, drx::broadcast<series>(v), data));
+  };
+  return drx::value_and_grad(loss)(noise);
+};
+using Likelihood = drx::program<likelihood, drx::scalar<double>, placed<seen, series>>;
+// Results that do not differ between members, too.
+constexpr auto all_results = [](auto noise, auto data) {
+  auto each = drx::map(filter, drx::broadcast<series>(noise), data);
+  return std::pair{each, drx::reduce_sum(each)};
+};
+using AllResults = drx::program<all_results, drx::scalar<double>, placed<seen, series>>;
+
+// Each member solves with the same matrix.
+template <int N>
+constexpr auto solves = [](auto w, auto data) {
+  auto one = [](auto v, auto x) {
+    auto a = drx::exp(-drx::square(drx::expand_dims<1>(v) - v)) + drx::identity<array<double, N, N>>();
+    return drx::dot(x, drx::solve(a, x));
+  };
+  auto loss = [=](auto v) { return drx::reduce_mean(drx::map(one, drx::broadcast<series>(v), data)); };
+  return drx::value_and_grad(loss)(w);
+};
+template <int N>
+using Solves = drx::program<solves<N>, array<double, N>, placed<array<double, N>, series>>;
+
+// The rows of a client share what is the client's own.
+constexpr auto nested = [](auto w, auto scales, auto data) {
+  auto of_client = [](auto v, auto own, auto of_rows) {
+    auto of_row = [](auto u, auto x) {
+      auto a = drx::outer(u, u) + drx::identity<array<double, 5, 5>>();
+      return drx::sum(drx::square(drx::solve(a, x)));
+    };
+    return drx::reduce_sum(drx::map(of_row, drx::broadcast<rows>(v * own), of_rows));
+  };
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_sum(drx::map(of_client, drx::broadcast<series>(v), scales, data)); })(w);
+};
+using Nested = drx::program<nested, array<double, 5>, placed<drx::scalar<double>, series>,
+                            placed<placed<array<double, 5>, rows>, series>>;
+
+// A few operations among many, and a loop that ends when a member is done.
+constexpr auto little = [](auto w, auto data) {
+  auto one = [](auto v, auto x) { return drx::sum(drx::exp(x) * drx::square(v) - drx::tanh(x * x + v)); };
+  return drx::reduce_sum(drx::map(one, drx::broadcast<series>(w), data));
+};
+using Little = drx::program<little, drx::scalar<double>, placed<array<double, 30>, series>>;
+constexpr auto until = [](auto w, auto data) {
+  auto one = [](auto v, auto x) {
+    auto go_on = [](auto s) { return s.first < 4; };
+    auto step = [=](auto s) { return std::pair{s.first + x, drx::tanh(s.second * v + drx::exp(v))}; };
+    return drx::sum(drx::while_loop<50>(go_on, step, std::pair{x, v}).second);
+  };
+  return drx::reduce_sum(drx::map(one, drx::broadcast<series>(w), data));
+};
+using Until = drx::program<until, array<double, 7>, placed<drx::scalar<double>, series>>;
+}  // namespace
+
+TEST_CASE("a loop with values that all members share falls apart into two") {
+  const auto [front, stage] = plan_of<Likelihood>();
+  CHECK(has(front, "lu_factors"));
+  CHECK(has(front, "scan[12"));
+  CHECK(has(stage, "scan[12"));
+  CHECK(!has(stage, "lu_factors"));
+  harness::check_run<Likelihood>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
+  harness::check_run<AllResults>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
+}
+TEST_CASE("a matrix of all members is factored once") {
+  const auto [front, stage] = plan_of<Solves<12>>();
+  CHECK(has(front, "lu_factors"));
+  CHECK(!has(stage, "lu_factors"));
+  harness::check_run<Solves<12>>({}, {0, 1, 70, 300});
+  harness::check_run<Solves<4>>({}, {1, 70, 300});
+}
+TEST_CASE("members of a member share what is its own") {
+  const auto [front, stage] = plan_of<Nested>();
+  const std::size_t inner = stage.find(" = stage[", 1);
+  REQUIRE(inner != std::string::npos);
+  CHECK(has(stage.substr(0, inner), "lu_factors"));
+  CHECK(!has(stage.substr(inner), "lu_factors"));
+  harness::check_run<Nested>({}, {0, 1, 3, 8});
+}
+TEST_CASE("a little work stays with the members, and so does a loop that each of them ends") {
+  CHECK(!has(plan_of<Little>().first, "square"));
+  harness::check_run<Little>({}, {3, 300});
+  CHECK(!has(plan_of<Until>().first, "while"));
+  CHECK(!has(plan_of<Until>().first, "scan"));
+  harness::check_run<Until>({.low = 0.5, .high = 1}, {3, 300});
+}
