@@ -83,6 +83,22 @@ constexpr auto nested = [](auto w, auto scales, auto data) {
 using Nested = drx::program<nested, array<double, 5>, placed<drx::scalar<double>, series>,
                             placed<placed<array<double, 5>, rows>, series>>;
 
+// A loop over a client's rows has shared values only, but clients have different numbers of rows.
+constexpr auto counts = [](auto w, auto scales, auto data) {
+  auto of_client = [](auto v, auto own, auto of_rows) {
+    auto step = [](auto x) {
+      auto a = drx::outer(x, x) + drx::identity<array<double, 5, 5>>();
+      auto each = drx::map([](auto u) { return drx::tanh(u); }, drx::broadcast<rows>(drx::solve(a, x)));
+      return 0.5 * drx::reduce_sum(each);
+    };
+    return drx::sum(drx::fori_loop<3>(v, [=](auto, auto x) { return step(x); })) * own +
+           drx::sum(drx::reduce_sum(of_rows));
+  };
+  return drx::reduce_sum(drx::map(of_client, drx::broadcast<series>(w), scales, data));
+};
+using Counts = drx::program<counts, array<double, 5>, placed<drx::scalar<double>, series>,
+                            placed<placed<array<double, 5>, rows>, series>>;
+
 // A few operations among many, and a loop that ends when a member is done.
 constexpr auto little = [](auto w, auto data) {
   auto one = [](auto v, auto x) { return drx::sum(drx::exp(x) * drx::square(v) - drx::tanh(x * x + v)); };
@@ -123,6 +139,10 @@ TEST_CASE("members of a member share what is its own") {
   CHECK(has(stage.substr(0, inner), "lu_factors"));
   CHECK(!has(stage.substr(inner), "lu_factors"));
   harness::check_run<Nested>({}, {0, 1, 3, 8});
+}
+TEST_CASE("a loop over members of a member stays with it") {
+  CHECK(!has(plan_of<Counts>().first, "scan"));
+  harness::check_run<Counts>({}, {0, 1, 3, 8});
 }
 TEST_CASE("a little work stays with the members, and so does a loop that each of them ends") {
   CHECK(!has(plan_of<Little>().first, "square"));

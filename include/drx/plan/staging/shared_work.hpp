@@ -10,13 +10,21 @@
 
 namespace drx::plan {
 
-/// Which values of a tape differ between members; the others are shared. `own_inputs` says it of its inputs. An entry
-/// that has a placement, such as a nested map, stays with the member.
+/// Whether an entry has a placement, or has entries inside that do: such as a nested map, or a loop around one. How many
+/// members it sees may differ between the members around it.
+constexpr bool is_of_members(const entry& e) {
+  bool inside = e.attrs.placement != nullptr;
+  for (const tape& region : e.regions)
+    inside = inside || any_entry(region, [](const entry& i) { return i.attrs.placement != nullptr; });
+  return inside;
+}
+
+/// Which values of a tape differ between members; the others are shared. `own_inputs` says it of its inputs.
 constexpr vec<bool> own_values(const tape& t, const vec<bool>& own_inputs) {
   vec<bool> own(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) own[t.inputs[i]] = own_inputs[i];
   for (const entry& e : t.entries) {
-    bool differs = e.attrs.placement != nullptr;
+    bool differs = is_of_members(e);
     for (const int o : e.operands) differs = differs || own[o] || t.values[o].depth > 0;
     for (const int r : e.results) own[r] = differs;
   }

@@ -20,7 +20,7 @@ struct stage_groups {
   using nodes = stage_nodes<Stage>;
   static constexpr int E = Stage::entry, body = Stage::group_body, region = Stage::body + body;
   static constexpr std::int64_t size = Stage::group;
-  static_assert(!Stage::has_monoid && !nodes::facts.lends(), "a monoid, or a large result, is of one member");
+  static_assert(!Stage::has_monoid, "a monoid is of one member");
 
   /// Where the members that are computed next are: the first one's number, how many there are, its result's number
   /// here, and where its shares lie: in the order of the members, unless `storage` says where each one's do.
@@ -44,7 +44,9 @@ struct stage_groups {
     run_region<C, region>(f);
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (!Stage::folded(I))
-        for (std::int64_t i = 0; i < m.count; ++i) write_result<I>(f, first + i, m.number + i, m.local + i);
+        for (std::int64_t i = 0; i < m.count; ++i)
+          std::memcpy(members::template place_of<I>(f, m.local + i, m.number + i), result<I>(f, first + i),
+                      static_cast<std::size_t>(bytes_of<I>));
     });
   }
   /// Writes the folded results of member `number` of the group that was computed last to a node.
@@ -70,17 +72,6 @@ struct stage_groups {
   template <int I>
   static const std::byte* result(const frame& f, std::int64_t at) {
     return address<C, C::output(region, I)>(f) + at * bytes_of<I>;
-  }
-  template <int I>
-  static void write_result(const frame& f, std::int64_t at, std::int64_t number, std::int64_t local) {
-    std::byte* const all = address<C, C::result(E, I)>(f);
-    std::int64_t to = local;
-    if constexpr (Stage::fold_of(I) == fold::gather) to = number;
-    if constexpr (Stage::fold_of(I) == fold::shards) {
-      constexpr std::int64_t shards = Stage::view().shard_count(I);
-      to = local * shards + number % shards;
-    }
-    std::memcpy(all + to * bytes_of<I>, result<I>(f, at), static_cast<std::size_t>(bytes_of<I>));
   }
   /// Which of m's members is at a place of the group, or its nearest neighbour.
   static std::int64_t member_at(const run_of_members& m, std::int64_t place) {

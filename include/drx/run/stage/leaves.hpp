@@ -93,17 +93,16 @@ struct stage_tree_leaves {
         else
           members::template write_node<Body>(*own, node);
       };
-      const std::int64_t block = Stage::run_largest_block(m.count - done, run);
-      if constexpr (Stage::group > 0) {
-        if (block == 0) {
-          done += run_group(f, m, done, to, room, begun);
-          begun = true;
-          continue;
+      std::int64_t computed = Stage::run_largest_block(m.count - done, run);
+      if (computed == 0) {
+        if constexpr (Stage::group > 0) {
+          computed = run_group(f, m, done, to, room, begun);
+        } else {
+          run(std::integral_constant<int, 0>{});
+          computed = 1;
         }
-      } else if (block == 0) {
-        run(std::integral_constant<int, 0>{});
       }
-      done += std::max<std::int64_t>(block, 1);
+      done += computed;
       if (begun && Stage::has_monoid) nodes::combine(f, to, scratch);
       begun = true;
     }
@@ -142,7 +141,7 @@ struct stage_tree_leaves {
                              std::byte* room) {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {
-        bool one_step = m.count == 1 && Stage::group == 0;
+        bool one_step = m.count == 1;
         unroll<Stage::block_bodies>([&]<int K>(std::integral_constant<int, K>) {
           if constexpr (K > 0 || Stage::turns == 1)
             one_step = one_step || m.count == Stage::template members_of_body<1 + K>;

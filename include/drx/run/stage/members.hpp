@@ -64,29 +64,32 @@ struct stage_members {
           }
         });
   }
+  /// Where result I of a member belongs, unless it is folded.
+  template <int I>
+  static std::byte* place_of(const frame& f, std::int64_t local, std::int64_t number) {
+    std::byte* const all = address<C, C::result(E, I)>(f);
+    constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
+    if constexpr (Stage::fold_of(I) == fold::gather) {
+      return all + number * bytes;
+    } else if constexpr (Stage::fold_of(I) == fold::shards) {
+      constexpr std::int64_t shards = Stage::view().shard_count(I);
+      return all + (local * shards + number % shards) * bytes;
+    } else {
+      return all + local * bytes;
+    }
+  }
   /// Writes the results that are not folded where they belong.
   template <int Body>
   static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
-      if constexpr (lies_in_result<Body>(I)) {  // nothing to copy
-      } else if constexpr (Stage::fold_of(I) == fold::shards) {
-        constexpr std::int64_t shards = Stage::view().shard_count(I);
-        const std::int64_t shard = number % shards;
-        std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f),
-                    static_cast<std::size_t>(C::bytes(one)));
-      } else if constexpr (Stage::fold_of(I) == fold::gather) {
-        std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f),
-                    static_cast<std::size_t>(C::bytes(out)));
-      } else if constexpr (Stage::collected(I)) {
-        if constexpr (C::values[out].depth == 0) {
-          std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f),
-                      static_cast<std::size_t>(C::bytes(out)));
-        } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand that is a result
-          const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
-          std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
-                      static_cast<std::size_t>((end - begin) * C::bytes(out)));
-        }
+      constexpr int out = C::output(Stage::body + Body, I);
+      if constexpr (Stage::folded(I) || lies_in_result<Body>(I)) {  // nothing to copy
+      } else if constexpr (C::values[out].depth == 0) {
+        std::memcpy(place_of<I>(f, local, number), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+      } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand that is a result
+        const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
+        std::memcpy(address<C, C::result(E, I)>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
+                    static_cast<std::size_t>((end - begin) * C::bytes(out)));
       }
     });
   }

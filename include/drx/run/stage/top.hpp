@@ -217,6 +217,7 @@ struct top_stage {
     return n;
   }();
   static constexpr top_stage_facts make() {
+    static_assert(Stage::group == 0 || !nodes.lends(), "a result that a node lends is of one member");
     top_stage_facts t{nodes, exchange_facts_of<Stage>::value, frame_sizes_of<C>};
     t.placement = Stage::p;
     for (int q = 0; q < C::placements.count; ++q)
