@@ -114,6 +114,28 @@ constexpr auto until = [](auto w, auto data) {
   return drx::reduce_sum(drx::map(one, drx::broadcast<series>(w), data));
 };
 using Until = drx::program<until, array<double, 7>, placed<drx::scalar<double>, series>>;
+// A loop that would not end, if there are no members.
+constexpr auto endless = [](auto w, auto data) {
+  auto one = [](auto v, auto x) {
+    auto grown = drx::while_loop([](auto s) { return drx::sum(s) >= 0.0; }, [](auto s) { return drx::square(s); }, v);
+    return drx::sum(grown) * x;
+  };
+  return drx::reduce_sum(drx::map(one, drx::broadcast<series>(w), data));
+};
+using Endless = drx::program<endless, array<double, 90>, placed<drx::scalar<double>, series>>;
+// A number that is repeated along the members' rows is stacked as a number.
+constexpr auto smoothing = [](auto w, auto data) {
+  auto one = [](auto v, auto x) {
+    auto step = [=](auto s) {
+      auto [variance, mean] = s;
+      auto gain = drx::exp(-variance) / (drx::log(variance + 2) + drx::tanh(variance * v));
+      return std::pair{variance * (1 - gain) + 0.1, mean + gain * (x - mean)};
+    };
+    return drx::sum(drx::fori_loop<30>(std::pair{v, x}, step).second);
+  };
+  return drx::reduce_sum(drx::map(one, drx::broadcast<series>(w), data));
+};
+using Smoothing = drx::program<smoothing, drx::scalar<double>, placed<array<double, 6>, series>>;
 }  // namespace
 
 TEST_CASE("a loop with values that all members share falls apart into two") {
@@ -139,6 +161,19 @@ TEST_CASE("members of a member share what is its own") {
   CHECK(has(stage.substr(0, inner), "lu_factors"));
   CHECK(!has(stage.substr(inner), "lu_factors"));
   harness::check_run<Nested>({}, {0, 1, 3, 8});
+}
+TEST_CASE("what is repeated along members' rows is stacked as it is") {
+  const auto [front, stage] = plan_of<Smoothing>();
+  CHECK(has(front, "f64[30] = scan[30"));
+  CHECK(!has(front, "f64[30,6]"));
+  harness::check_run<Smoothing>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
+}
+TEST_CASE("no members compute nothing, since that may have no end") {
+  CHECK(!has(plan_of<Endless>().first, "scan"));
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<Endless> p(e, c);
+  CHECK(p(array<double, 90>(), drx::place<series>(c, 0, [](std::int64_t) { return 1.0; })) == 0);
 }
 TEST_CASE("a loop over members of a member stays with it") {
   CHECK(!has(plan_of<Counts>().first, "scan"));

@@ -10,13 +10,16 @@
 
 namespace drx::plan {
 
-/// Whether an entry has a placement, or has entries inside that do: such as a nested map, or a loop around one. How many
-/// members it sees may differ between the members around it.
-constexpr bool is_of_members(const entry& e) {
-  bool inside = e.attrs.placement != nullptr;
+/// Whether an entry, or one inside it, stays with the members: one that has a placement (how many members a nested map
+/// sees may differ between the members around it), a loop with a guard and a call of the user's code (which need not
+/// end, or return, where there are no members).
+constexpr bool stays_with_members(const entry& e) {
+  if (e.attrs.placement || e.prim->native) return true;
+  if (e.prim == &prim::scan && (prim::rules::scan::view(e).guard || !prim::rules::scan::view(e).length)) return true;
   for (const tape& region : e.regions)
-    inside = inside || any_entry(region, [](const entry& i) { return i.attrs.placement != nullptr; });
-  return inside;
+    for (const entry& inner : region.entries)
+      if (stays_with_members(inner)) return true;
+  return false;
 }
 
 /// Which values of a tape differ between members; the others are shared. `own_inputs` says it of its inputs.
@@ -24,11 +27,17 @@ constexpr vec<bool> own_values(const tape& t, const vec<bool>& own_inputs) {
   vec<bool> own(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) own[t.inputs[i]] = own_inputs[i];
   for (const entry& e : t.entries) {
-    bool differs = is_of_members(e);
+    bool differs = stays_with_members(e);
     for (const int o : e.operands) differs = differs || own[o] || t.values[o].depth > 0;
     for (const int r : e.results) own[r] = differs;
   }
   return own;
+}
+
+/// Whether an entry costs nothing where it is read, so that both parts of a tape may have it.
+constexpr bool is_light(const entry& e) {
+  return e.regions.empty() &&
+         (e.operands.empty() || e.prim->role == role::virtual_ || e.prim->role == role::alias);
 }
 
 /// A tape in two parts: its shared entries, and the rest.
@@ -40,20 +49,28 @@ class shared_part {
 
   /// `outside` says which values the rest has anyway.
   constexpr shared_part(const tape& of, const vec<bool>& own_of, const vec<bool>& outside)
-      : t(of), own(own_of), outside_(outside) {
-    for (const entry& e : t.entries)
-      if (!is_own(e) && is_light(e)) {
-        bool all = true;
-        for (const int o : e.operands) all = all && outside_[o];
-        outside_[e.results[0]] = all;
-      }
+      : t(of), own(own_of), in_rest_(outside), light_(of.values.size(), -1) {
+    for (int i = 0; i < t.entries.size(); ++i) {
+      const entry& e = t.entries[i];
+      if (is_own(e) || !is_light(e)) continue;
+      light_[e.results[0]] = i;
+      bool all = true;
+      for (const int o : e.operands) all = all && in_rest_[o];
+      in_rest_[e.results[0]] = all;
+    }
     for (const entry& e : t.entries)
       if (is_own(e))
         for (const int o : e.operands) hand(o);
   }
-  /// Lets the rest have v.
+  /// Lets the rest have v: what it is repeated from, if that is one value.
   constexpr void hand(int v) {
-    if (!own[v] && !outside_[v] && handed.find(v) < 0) handed.push_back(v);
+    if (own[v] || in_rest_[v]) return;
+    if (light_[v] >= 0 && t.entries[light_[v]].operands.size() == 1) {
+      hand(t.entries[light_[v]].operands[0]);
+      in_rest_[v] = true;
+    } else if (handed.find(v) < 0) {
+      handed.push_back(v);
+    }
   }
   /// The operations of shared entries, in all their steps.
   [[nodiscard]] constexpr double operations() const {
@@ -70,17 +87,14 @@ class shared_part {
   /// Writes the rest, to which the values that are handed to it have names.
   constexpr void write_rest(rewriter& w) const {
     for (const entry& e : t.entries)
-      if (is_own(e) || (is_light(e) && outside_[e.results[0]])) w.name(e, w.copied(e));
+      if (is_own(e) || (is_light(e) && in_rest_[e.results[0]])) w.name(e, w.copied(e));
   }
 
  private:
-  vec<bool> outside_;
+  vec<bool> in_rest_;  // by value: whether the rest has it without being handed it
+  vec<int> light_;     // by value: the shared entry that makes it, if it is light
 
   [[nodiscard]] constexpr bool is_own(const entry& e) const { return e.results.empty() || own[e.results[0]]; }
-  /// Whether an entry costs nothing where it is read, so that both parts may have it.
-  [[nodiscard]] static constexpr bool is_light(const entry& e) {
-    return e.operands.empty() || e.prim->role == role::virtual_ || e.prim->role == role::alias;
-  }
 };
 
 /// A loop of which some is shared.
@@ -99,12 +113,17 @@ class loop_in_parts {
   /// Whether two loops are better than one: the first has work to do, and what it stacks stays in a cache.
   [[nodiscard]] constexpr bool is_worth_it() const {
     if (n_.guard || !n_.length || part_.handed.empty()) return false;
-    if (part_.operations() * machine::shared_part_of_work < operations(region_)) return false;
+    const double shared = part_.operations();
+    if (shared * machine::shared_part_of_work < operations(region_)) return false;
     bool rest = false;
     for (int i = 0; i < loop_.results.size(); ++i) rest = rest || is_own_result(i);
-    std::int64_t bytes = 0;
-    for (const int v : part_.handed) bytes += region_.values[v].shape.size() * byte_size(region_.values[v].type);
-    return rest && bytes * *n_.length <= machine::kept_by_block;
+    std::int64_t numbers = 0, bytes = 0;
+    for (const int v : part_.handed) {
+      numbers += region_.values[v].shape.size();
+      bytes += region_.values[v].shape.size() * byte_size(region_.values[v].type);
+    }
+    return rest && shared >= static_cast<double>(machine::work_of_stacked * numbers) &&
+           bytes * *n_.length <= machine::kept_by_block;
   }
   /// Writes the two loops on the builder of w, which has names for the loop's operands. Returns the loop's results.
   constexpr vec<int> write(rewriter& w) const {
@@ -209,6 +228,10 @@ constexpr tape with_shared_work_in_front(builder& b, tape body, int own, vec<int
     return part;
   };
   const vec<bool> differs = own_values(body, own_inputs);
+  bool any = false;
+  for (const entry& e : body.entries)
+    any = any || e.prim == &prim::scan || (!e.results.empty() && !differs[e.results[0]] && !is_light(e));
+  if (!any) return body;
   const tape split = rewritten(body, [&](rewriter& w, const entry& e) {
     if (e.prim == &prim::scan && differs[e.results[0]])
       if (const loop_in_parts parts(e, differs); parts.is_worth_it()) return parts.write(w);
