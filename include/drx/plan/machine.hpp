@@ -127,7 +127,8 @@ inline constexpr std::int64_t group = 8;
 inline constexpr std::int64_t results_of_group = 1 << 11;
 /// The cost of a group, in members that are computed alone, up to which there are groups. It is counted in operations,
 /// where up to as many numbers of a row count as one. (Alone, a member has loops over short rows besides.)
-inline constexpr std::int64_t cost_of_group = 3;
+/// Beside small blocks, which leave few members alone, a group must cost less.
+inline constexpr std::int64_t cost_of_group = 4, cost_of_group_beside_blocks = 3;
 
 // ---- short axes ----
 

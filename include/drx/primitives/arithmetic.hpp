@@ -132,7 +132,8 @@ struct maximum : same_type, on_numbers {  // on a tie both get half of the deriv
   static constexpr known_value known(const known_value& x, const known_value& y) { return larger_of(x, y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
-    return x > y || x != x ? x : y;
+    const T larger = x > y ? x : y;  // two choices: from one with `or` g++ makes branches, which have no vectors
+    return x != x ? x : larger;
   }
   template <class T>
   static T reference(T x, T y) {
@@ -155,7 +156,8 @@ struct minimum : same_type, on_numbers {
   static constexpr known_value known(const known_value& x, const known_value& y) { return -larger_of(-x, -y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
-    return x < y || x != x ? x : y;
+    const T smaller = x < y ? x : y;
+    return x != x ? x : smaller;
   }
   template <class T>
   static T reference(T x, T y) {

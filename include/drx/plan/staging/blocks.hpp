@@ -385,7 +385,8 @@ constexpr std::int64_t members_in_group(const tape& body, const prim::rules::sta
   for (const int o : body.outputs) bytes += body.values[o].shape.size() * byte_size(body.values[o].type);
   if (bytes > machine::results_of_group) return 0;
   const double alone = operations(body, n), in_lanes = operations(body);
-  return in_lanes <= static_cast<double>(std::min(most, machine::cost_of_group)) * alone ? n : 0;
+  const std::int64_t cost = block_sizes.size() == 1 ? machine::cost_of_group : machine::cost_of_group_beside_blocks;
+  return in_lanes <= static_cast<double>(std::min(most, cost)) * alone ? n : 0;
 }
 
 /// t whose stages first compute, in their bodies for blocks, the values that are the same for all members.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <drx/plan/machine.hpp>
+#include <drx/plan/staging/blocks.hpp>
 #include <drx/plan/staging/operations.hpp>
 #include <drx/tape/rewrite.hpp>
 
@@ -246,18 +247,17 @@ constexpr tape with_shared_work_in_front(builder& b, tape body, int own, vec<int
   for (const int v : part.handed) read += bytes_of(split.values[v]);
   for (int i = own; i < split.inputs.size(); ++i) made_of += bytes_of(split.values[split.inputs[i]]);
   if (read > std::max(machine::kept_by_block, made_of)) return body;
-  rewriter in_front(b, split, {});
-  for (int i = own; i < split.inputs.size(); ++i) in_front.names[split.inputs[i]] = unplaced[i - own];
-  part.write_shared(in_front);
   builder rest;
   rewriter w(rest, split, inputs_like(rest, split));
-  for (const int v : part.handed) {
-    w.names[v] = rest.input(split.values[v]);
-    unplaced.push_back(in_front.names[v]);
-  }
+  for (const int v : part.handed) w.names[v] = rest.input(split.values[v]);
   part.write_rest(w);
   for (const int o : w.outputs()) rest.output(o);
   tape r = without_dead_entries(rest.take());
+  if (suits_lanes(body, own - 1) && !suits_lanes(r, own - 1)) return body;  // (a block computes shared work once, too)
+  rewriter in_front(b, split, {});
+  for (int i = own; i < split.inputs.size(); ++i) in_front.names[split.inputs[i]] = unplaced[i - own];
+  part.write_shared(in_front);
+  for (const int v : part.handed) unplaced.push_back(in_front.names[v]);
   // Values that only the shared work read are no inputs any more.
   vec<bool> used(r.values.size(), false);
   for (const entry& e : r.entries)
