@@ -4690,7 +4690,8 @@ struct maximum : same_type, on_numbers {
   static constexpr known_value known(const known_value& x, const known_value& y) { return larger_of(x, y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
-    return x > y || x != x ? x : y;
+    const T larger = x > y ? x : y;
+    return x != x ? x : larger;
   }
   template <class T>
   static T reference(T x, T y) {
@@ -4712,7 +4713,8 @@ struct minimum : same_type, on_numbers {
   static constexpr known_value known(const known_value& x, const known_value& y) { return -larger_of(-x, -y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
-    return x < y || x != x ? x : y;
+    const T smaller = x < y ? x : y;
+    return x != x ? x : smaller;
   }
   template <class T>
   static T reference(T x, T y) {

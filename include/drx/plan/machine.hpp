@@ -82,8 +82,8 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
 /// The cost of writing down a member's number for later stages, and of reading it there, in elementwise operations.
 inline constexpr std::int64_t operations_of_kept_number = 16;
-/// Operations that are the same for all members, and the part of a member's operations that they are, from which on they
-/// are computed in front of a stage.
+/// Operations that are the same for all members, and the part of a member's operations that they are, from which on
+/// they are computed in front of a stage.
 inline constexpr std::int64_t least_shared_work = 64, shared_part_of_work = 8;
 /// And operations from which on a number is stacked rather than computed by each member.
 inline constexpr std::int64_t work_of_stacked = 4;

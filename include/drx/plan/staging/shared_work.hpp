@@ -37,8 +37,7 @@ constexpr vec<bool> own_values(const tape& t, const vec<bool>& own_inputs) {
 
 /// Whether an entry costs nothing where it is read, so that both parts of a tape may have it.
 constexpr bool is_light(const entry& e) {
-  return e.regions.empty() &&
-         (e.operands.empty() || e.prim->role == role::virtual_ || e.prim->role == role::alias);
+  return e.regions.empty() && (e.operands.empty() || e.prim->role == role::virtual_ || e.prim->role == role::alias);
 }
 
 /// A tape in two parts: its shared entries, and the rest.

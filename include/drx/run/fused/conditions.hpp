@@ -63,11 +63,12 @@ struct fused_conditions {
   /// without and 7.7 ns with them.)
   static constexpr int least_entries = 8;
   /// Whether a loop over N elements has copies: with as many elements as a vector has bytes, the vectors of its numbers
-  /// are whole ones anyway, and with half as many half of one. (clang takes the widest type for its vectors.)
+  /// are whole ones anyway, and with half as many half of one. What is left of a row behind those is computed one by
+  /// one, which takes as long as a few of them. (clang takes the widest type for its vectors.)
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
   template <std::int64_t N>
   static constexpr bool copied = all.count > 0 && width >= 4 && Loop::count >= least_entries && (N >= 4) &&
-                                 (2 * N < vector_bytes);
+                                 (2 * N < vector_bytes || (N % vector_bytes != 0 && N < 4 * vector_bytes));
 #else
   template <std::int64_t N>
   static constexpr bool copied = false;
