@@ -2,17 +2,16 @@
 // plan has it, and the numbers, against the plain interpreter.
 #include <drx/drx.hpp>
 
+#include "harness/filters.hpp"
 #include "harness/run.hpp"
 
 #include <string>
 
 namespace {
-struct series : drx::placement<series> {};
 struct rows : drx::placement<rows> {};
 using drx::array;
 using drx::placed;
-using two = array<double, 2, 2>;
-using seen = array<double, 12, 2>;
+using filters::series;
 
 // The plan's text in front of its first stage, and from there on.
 template <class P>
@@ -22,38 +21,6 @@ std::pair<std::string, std::string> plan_of() {
   return {plan.substr(0, at), plan.substr(at)};
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-
-// A filter: its covariances are the same for all series, and its states are not.
-constexpr auto filter = [](auto noise, auto y) {
-  auto step = [=](auto carry, auto z) {
-    auto [x, p, sum] = carry;
-    auto s = p + noise * drx::identity<two>();
-    auto inverse = drx::inverse(s);
-    auto e = z - 0.9 * x;
-    auto gain = drx::matmul(p, inverse);
-    auto next = sum + drx::logdet(s) + drx::dot(e, drx::matmul(inverse, e));
-    return std::pair{std::tuple{0.9 * x + drx::matmul(gain, e), 0.81 * (p - drx::matmul(gain, p)) + 0.2, next},
-                     std::pair{drx::sum(gain), drx::sum(e)}};
-  };
-  auto start = std::tuple{drx::zeros<array<double, 2>>(), drx::identity<two>(), drx::zeros<drx::scalar<double>>()};
-  auto [last, kept] = drx::scan(step, start, y);
-  auto [gains, errors] = kept;
-  return std::tuple{std::get<2>(last), std::get<1>(last), gains, drx::sum(drx::square(errors))};
-};
-constexpr auto likelihood = [](auto noise, auto data) {
-  auto loss = [=](auto v) {
-    return drx::reduce_mean(
-        drx::map([](auto n, auto y) { return std::get<0>(filter(n, y)); }, drx::broadcast<series>(v), data));
-  };
-  return drx::value_and_grad(loss)(noise);
-};
-using Likelihood = drx::program<likelihood, drx::scalar<double>, placed<seen, series>>;
-// Results that do not differ between members, too.
-constexpr auto all_results = [](auto noise, auto data) {
-  auto each = drx::map(filter, drx::broadcast<series>(noise), data);
-  return std::pair{each, drx::reduce_sum(each)};
-};
-using AllResults = drx::program<all_results, drx::scalar<double>, placed<seen, series>>;
 
 // Each member solves with the same matrix.
 template <int N>
@@ -139,13 +106,13 @@ using Smoothing = drx::program<smoothing, drx::scalar<double>, placed<array<doub
 }  // namespace
 
 TEST_CASE("a loop with values that all members share falls apart into two") {
-  const auto [front, stage] = plan_of<Likelihood>();
+  const auto [front, stage] = plan_of<filters::Likelihood>();
   CHECK(has(front, "lu_factors"));
   CHECK(has(front, "scan[12"));
   CHECK(has(stage, "scan[12"));
   CHECK(!has(stage, "lu_factors"));
-  harness::check_run<Likelihood>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
-  harness::check_run<AllResults>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
+  harness::check_run<filters::Likelihood>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
+  harness::check_run<filters::AllResults>({.low = 0.5, .high = 2}, {0, 1, 9, 70, 300});
 }
 TEST_CASE("a matrix of all members is factored once") {
   const auto [front, stage] = plan_of<Solves<12>>();
