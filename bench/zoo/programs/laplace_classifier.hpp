@@ -6,7 +6,7 @@
 namespace laplace_classifier {
 struct tasks : drx::placement<tasks> {};
 using points = drx::array<double, 24, 3>;
-using labels = drx::array<double, 24>;  // 1 or -1
+using labels = drx::array<double, 24>;                   // 1 or -1
 using hyper = std::pair<double, drx::array<double, 3>>;  // logarithms of the variance and of a width for each feature
 
 inline constexpr auto evidence = [](auto h, auto x, auto y) {  // of Gaussian-process classification, by Laplace

@@ -24,5 +24,6 @@ inline constexpr auto error = [](auto orbit, auto when, auto seen) {
 inline constexpr auto slopes = [](auto orbits, auto when, auto seen) {  // each star's error, and by its own elements
   return drx::map(drx::value_and_grad(error), orbits, when, seen);
 };
-using Program = drx::program<slopes, drx::placed<elements, stars>, drx::placed<nights, stars>, drx::placed<nights, stars>>;
+using Program =
+    drx::program<slopes, drx::placed<elements, stars>, drx::placed<nights, stars>, drx::placed<nights, stars>>;
 }  // namespace orbits

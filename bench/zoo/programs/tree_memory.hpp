@@ -9,8 +9,8 @@ struct sentences : drx::placement<sentences> {};
 using words = drx::array<std::int32_t, 12>;
 using children = drx::array<std::int32_t, 11, 2>;  // of each inner node: words, or inner nodes before it
 // Embeddings; weights and biases of the five gates; the classifier.
-using network = std::tuple<drx::array<float, 200, 16>, drx::array<float, 32, 80>, drx::array<float, 80>,
-                           drx::array<float, 16, 5>>;
+using network =
+    std::tuple<drx::array<float, 200, 16>, drx::array<float, 32, 80>, drx::array<float, 80>, drx::array<float, 16, 5>>;
 
 inline constexpr auto loss_of = [](auto net, auto own, auto tree, auto label) {  // Tree-LSTM by Tai et al.
   auto [embeddings, w, b, out] = net;
