@@ -109,7 +109,7 @@ TEST_CASE("loops that begin with the member's number") {
   CHECK(plan_of<ByNumber>().find("blocks of 32") != std::string::npos);
 }
 TEST_CASE("blocks of members are as large as what their loops keep of the steps allows") {
-  CHECK(plan_of<Recurrence>().find("blocks of 32, 16, 8]") != std::string::npos);
+  CHECK(plan_of<Recurrence>().find("blocks of 32, 16; groups of 8]") != std::string::npos);
   CHECK(plan_of<LongRecurrence<1000>>().find("blocks of 32") != std::string::npos);
   CHECK(plan_of<LongRecurrence<3000>>().find("blocks of 16; groups of 8]") != std::string::npos);
   CHECK(plan_of<LongRecurrence<5000>>().find("blocks of 8; groups of 8]") != std::string::npos);
