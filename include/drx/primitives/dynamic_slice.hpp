@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/indexing.hpp>
+#include <drx/primitives/lane_places.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/slice.hpp>
@@ -68,6 +69,27 @@ struct dynamic_slice {
   static std::string print(const attributes& a) {
     const view s(a);
     return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!s.in_lanes[1]) return rules::lanes::same_places<1>(s);
+    const view v(s.e);
+    const int x = s.operands[0];
+    const shape whole = s.b.shape(x);
+    if (!s.in_lanes[0] || v.batch != 0 || whole.size() == 0 || rules::lanes::was_turned(s.b, x)) return {};
+    shape to = whole, numbers = whole;
+    for (int i = 0; i < to.rank; ++i) {
+      if (i < v.sizes.size()) to[i] = v.sizes[i];
+      if (i < to.rank - 1) numbers[i] = 1;
+    }
+    rules::lanes::own_places places(s.b, whole, to);
+    for (int i = 0; i < to.rank; ++i) {
+      if (to[i] != whole[i]) {
+        const int start = emit::slice(s.b, s.operands[1], {i, 0}, {i + 1, s.n}, {1, 1});
+        places.at(emit::reshape(s.b, indexing::positions(s.b, start, whole[i], to[i]), numbers), i);
+      }
+      places.along(i, i);
+    }
+    return {emit::take(s.b, rules::lanes::flat(s.b, x), places.written(), 0, 0)};
   }
   /// The position of the part of the batch element in `at`.
   static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part,
@@ -220,7 +242,7 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .print = rules::dynamic_slice::print,
                                          .evaluate = rules::dynamic_slice::evaluate,
                                          .known = rules::known::handed_on,
-                                         .lanes = rules::lanes::same_places<1>,
+                                         .lanes = rules::dynamic_slice::lanes,
                                          .split = rules::split::along_batch<rules::dynamic_slice>,
                                          .takes_halves = true};
 inline constexpr primitive update_slice{.name = "update_slice",

@@ -16,10 +16,10 @@ DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int6
   const std::int64_t at = i < 0 ? i + n : i, last = n - size;
   return at < 0 ? 0 : at > last ? last : at;
 }
-/// The positions i of single elements on an axis of extent n.
-constexpr int positions(builder& b, int i, std::int64_t n) {
+/// The positions i of parts of `size` elements on an axis of extent n.
+constexpr int positions(builder& b, int i, std::int64_t n, std::int64_t size = 1) {
   const auto number = [&](std::int64_t x) { return emit::constant(b, b.type(i), static_cast<double>(x)); };
-  const int zero = number(0), last = number(n - 1);
+  const int zero = number(0), last = number(n - size);
   const int from_end = emit::add(b, i, number(n));
   const int at = emit::where(b, emit::less(b, i, zero), from_end, i);
   const int not_before = emit::where(b, emit::less(b, at, zero), zero, at);

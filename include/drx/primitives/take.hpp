@@ -6,6 +6,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/dynamic_slice.hpp>
 #include <drx/primitives/indexing.hpp>
+#include <drx/primitives/lane_places.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
@@ -66,6 +67,14 @@ struct take {
   static std::string print(const attributes& a) {
     const auto [axis, batch] = view(a);
     return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!s.in_lanes[1]) return rules::lanes::same_places<1>(s);
+    const auto [axis, batch] = view(s.e);
+    const int x = s.operands[0];
+    if (!s.in_lanes[0] || batch != 0 || s.b.shape(x).size() == 0 || rules::lanes::was_turned(s.b, x)) return {};
+    return {emit::take(s.b, rules::lanes::flat(s.b, x),
+                       rules::lanes::taken_places(s.b, s.b.shape(x), s.operands[1], axis), 0, 0)};
   }
   /// For an index `at` of the gathered side [batch..., before..., any..., behind...], the index of its element in [...,
   /// n, ...].
@@ -146,6 +155,22 @@ struct scatter {
     return emit::constant(b, type({from, a, {}})[0], 0);
   }
   static constexpr known_values known(const known_site& s) { return {s.operands[1].but_zero()}; }
+  /// (The sum over the lanes, a gradient of a table, is made of the updates alone: emit::sum_of_scattered.)
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const auto [axis, batch, extent] = view(s.e);
+    const int updates = s.operand(1);
+    if (s.is_added_up || !s.in_lanes[0] || batch != 0 || s.b.shape(updates).size() == 0) return {};
+    const int any = s.b.shape(s.operands[0]).rank - 1;
+    const shape from = s.b.shape(updates);
+    shape to;
+    for (int i = 0; i < axis; ++i) to.push_back(from[i]);
+    to.push_back(extent);
+    for (int i = axis + any; i < from.rank; ++i) to.push_back(from[i]);
+    const int places = rules::lanes::taken_places(s.b, to, s.operands[0], axis);
+    const int sums =
+        emit::scatter(s.b, rules::lanes::flat(s.b, places), rules::lanes::flat(s.b, updates), 0, 0, to.size());
+    return {emit::reshape(s.b, sums, to)};
+  }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
     const int axis = view(v.e).axis, batch = view(v.e).batch;
@@ -174,7 +199,7 @@ inline constexpr primitive take{.name = "take",
                                 .print = rules::take::print,
                                 .evaluate = rules::take::evaluate,
                                 .known = rules::known::handed_on,
-                                .lanes = rules::lanes::same_places<1>,
+                                .lanes = rules::take::lanes,
                                 .split = rules::split::along_batch<rules::take>,
                                 .takes_halves = true};
 inline constexpr primitive scatter{.name = "scatter",
@@ -186,6 +211,7 @@ inline constexpr primitive scatter{.name = "scatter",
                                    .print = rules::take::print,
                                    .evaluate = rules::scatter::evaluate,
                                    .known = rules::scatter::known,
+                                   .lanes = rules::scatter::lanes,
                                    .split = rules::split::along_batch<rules::scatter>};
 }  // namespace prim
 namespace emit {
