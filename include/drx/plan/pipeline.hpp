@@ -12,6 +12,7 @@
 #include <drx/plan/loops/row_chunks.hpp>
 #include <drx/plan/loops/short_axes.hpp>
 #include <drx/plan/loops/stacked_factors.hpp>
+#include <drx/plan/loops/stacked_parts.hpp>
 #include <drx/plan/shards/partitioner.hpp>
 #include <drx/plan/staging/contractions.hpp>
 #include <drx/plan/staging/identity_products.hpp>
@@ -41,6 +42,8 @@ inline constexpr pass passes[] = {
     {"broadcasts", "Broadcasts move into the loops and branches that read them.", with_broadcasts_in_loops},
     {"identities", "A product with an identity matrix is the other factor.", with_identity_products_left_out},
     {"contractions", "A sum of products of repeated arrays is a product of matrices.", with_contractions},
+    {"stacked parts", "A loop stacks the parts of a value that a later loop reads, not the whole value.",
+     with_stacked_parts},
     {"stages", "What members compute between two reductions becomes one stage.", staged},
     {"block constants", "The body for a block of members first computes what is the same for all of them.",
      with_block_constants_first},
@@ -63,6 +66,7 @@ inline constexpr pass passes[] = {
 /// body and makes bodies for blocks of members.
 inline constexpr pass passes_over_bodies[] = {
     {"equal loops", "Loops over the same operands whose carries are equal become one loop.", with_equal_loops_joined},
+    {"stacked parts", "As above, since a body consists of several maps.", with_stacked_parts},
     {"lone rows", "Arrays of zeros with one row are computed by that row.", with_lone_rows},
     {"broadcasts", "As above, since a body consists of several maps.", with_broadcasts_in_loops},
 };
