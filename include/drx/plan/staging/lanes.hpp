@@ -21,6 +21,19 @@ constexpr int last_axis_first(builder& b, int x) {
   const int matrix = emit::reshape(b, x, make_shape(rest.size(), from.last()));
   return emit::reshape(b, emit::transpose(b, matrix, {1, 0}), with_front(rest, from.last()));
 }
+/// What x is first_axis_last of; -1 if it is of nothing.
+constexpr int before_lanes(const builder& b, int x) {
+  const shape s = b.shape(x);
+  const shape before = with_front(without_axis(s, s.rank - 1), s.last());
+  const entry* e = b.definition(x);
+  if (e && e->prim == &prim::reshape) e = b.definition(e->operands[0]);
+  if (!e || e->prim != &prim::transpose) return -1;
+  const int matrix = e->operands[0];
+  if (b.shape(matrix).rank != 2 || b.shape(matrix)[0] != s.last()) return -1;
+  if (b.shape(matrix) == before) return matrix;
+  e = b.definition(matrix);
+  return e && e->prim == &prim::reshape && b.shape(e->operands[0]) == before ? e->operands[0] : -1;
+}
 
 /// Writes tapes for n members in lanes.
 class lane_writer {
@@ -57,6 +70,8 @@ class lane_writer {
   /// matrix products; and of padded ones that were added up, each in a place of its own, each is one. (Others that were
   /// added up are not: what cancels in each lane would not in the products.)
   constexpr int sum(int x) {
+    if (const int before = before_lanes(b, x); before >= 0)  // a gradient of a table is made of its rows alone
+      if (const int scattered = emit::sum_of_scattered(b, before); scattered >= 0) return scattered;
     const vec<int> terms = terms_of(x);
     if (!are_products_apart(terms)) return emit::sum(b, x, {b.shape(x).rank - 1});
     int r = -1;

@@ -264,7 +264,7 @@ struct tiled_product {
       for (int k = 0; k < depth; ++k) save(copy + k * W, load_before(b + (first + k) * N, b + K * N));
     } else if constexpr (N < W) {
       int k = 0;
-      for (; k + W <= depth; k += W) transpose_block<N, W>(b + first + k, K, b, copy + k * W, W);
+      for (; k + W <= depth; k += W) transpose_block<N, W>(b + first + k, K, copy + k * W, W);
       T* row = copy + k * W;  // (g++ 12 takes k * W for a sum that may overflow where the loop has no step)
       for (; k < depth; ++k, row += W)
         for (int j = 0; j < W; ++j) row[j] = j < N ? b[j * K + first + k] : T(0);

@@ -3,6 +3,7 @@
 // Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
+#include <drx/meta/indices.hpp>
 #include <drx/run/packs/inlining.hpp>
 
 #include <cstring>
@@ -148,14 +149,20 @@ DRX_HOST_INLINE void transpose_packs(pack<T>* x) {
 }
 
 /// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. With fewer Rows the other columns of the result
-/// become zero; rows with fewer Cols are read past their end, up to `end`.
+/// become zero. Rows with fewer Cols are one after the other; nothing behind the last one is read: what a pack lacks of
+/// that, it has of what lies before. (A pack that is written in pieces and read at once makes a processor wait.)
 template <int Rows, int Cols, class T>
-DRX_HOST_INLINE void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
+DRX_HOST_INLINE void transpose_block(const T* from, int from_stride, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
   pack<T> x[W];
-  DRX_UNROLL
-  for (int j = 0; j < W; ++j)
-    x[j] = j >= Rows ? pack<T>{} : Cols == W ? load(from + j * from_stride) : load_before(from + j * from_stride, end);
+  meta::for_each(
+      std::make_integer_sequence<int, W>{}, [&]<int J>(std::integral_constant<int, J>) __attribute__((always_inline)) {
+        constexpr int behind = Cols < W ? most(0, J * Cols + W - Rows * Cols) : 0;
+        if constexpr (J < Rows)
+          x[J] = moved_down<behind>(load(from + J * from_stride - behind), std::make_integer_sequence<int, W>{});
+        else
+          x[J] = pack<T>{};
+      });
   transpose_packs<T>(x);
   DRX_UNROLL
   for (int j = 0; j < Cols; ++j) save(to + j * to_stride, x[j]);
@@ -173,7 +180,7 @@ DRX_HOST_INLINE void transpose(const T* from, int from_stride, T* to, int to_str
   for (int row = 0; row < rows; row += W)
     for (int col = 0; col < cols; col += W) {
       const int j = least(row, rows - W), k = least(col, cols - W);
-      transpose_block<W, W>(from + j * from_stride + k, from_stride, from, to + k * to_stride + j, to_stride);
+      transpose_block<W, W>(from + j * from_stride + k, from_stride, to + k * to_stride + j, to_stride);
     }
 }
 /// W rows of Cols numbers, one after the other.
@@ -181,7 +188,7 @@ template <int Cols, class T>
 DRX_HOST_INLINE void transpose_rows(const T* from, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
   if constexpr (Cols < W)
-    transpose_block<W, Cols>(from, Cols, from + W * Cols, to, to_stride);
+    transpose_block<W, Cols>(from, Cols, to, to_stride);
   else
     transpose(from, Cols, to, to_stride, W, Cols);
 }
@@ -267,14 +274,13 @@ DRX_INLINE void transpose(const T* from, T* to) {
   } else if constexpr (Rows >= W && Cols >= W) {
     return detail::transpose(from, Cols, to, Rows, Rows, Cols);
   } else if constexpr (Rows % W == 0 && Cols > 1) {  // few columns
-    for (int row = 0; row < Rows; row += W)
-      detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
+    for (int row = 0; row < Rows; row += W) detail::transpose_block<W, Cols>(from + row * Cols, Cols, to + row, Rows);
     return;
   } else if constexpr (Cols % W == 0 && Rows > 1) {  // few rows: the next pack overwrites the end of each
     for (int col = 0; col < Cols - W; col += W)
-      detail::transpose_block<Rows, W>(from + col, Cols, from, to + col * Rows, Rows);
+      detail::transpose_block<Rows, W>(from + col, Cols, to + col * Rows, Rows);
     alignas(64) T last[W * W];
-    detail::transpose_block<Rows, W>(from + Cols - W, Cols, from, last, W);
+    detail::transpose_block<Rows, W>(from + Cols - W, Cols, last, W);
     for (int j = 0; j < W; ++j)
       for (int i = 0; i < Rows; ++i) to[(Cols - W + j) * Rows + i] = last[j * W + i];
     return;
