@@ -12,7 +12,7 @@ struct fused_short_rows {
   using pointers_type = typename Loop::pointers_type;
   using elements_of = fused_elements<Loop>;
 
-  /// A row's columns up to whole vectors of T: a row of one number is written so far, and the next row over its end.
+  /// A row's columns up to whole vectors of T: a row is written so far, and the next row over its end.
   template <class T>
   static constexpr std::int64_t whole_vectors = [] {
     std::int64_t lanes = 1;
@@ -25,6 +25,12 @@ struct fused_short_rows {
     static constexpr bool used = Loop::written_out(Loop::operand(Q / 3, Q % 3));
     using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
     alignas(64) type elements[used ? N + whole_vectors<type> - Loop::columns : 1];
+  };
+  /// A row that several rows of the loop read.
+  template <class T>
+  struct repeated_row {
+    const T* from = nullptr;
+    alignas(64) T row[whole_vectors<T>] = {};
   };
   /// Band rows from row `first` on as one loop.
   template <std::int64_t Band, int... M, int... K>
@@ -39,6 +45,7 @@ struct fused_short_rows {
         using T = typename numbers<Q, size>::type;
         T* to = detail::get<Q>(written).elements;
         detail::row_index row;
+        [[maybe_unused]] repeated_row<T> repeated;
         if constexpr (s.kind == detail::source_kind::memory)
           row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
         for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
@@ -57,7 +64,10 @@ struct fused_short_rows {
               const T one = *from;
               for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
             } else {
-              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[c];
+              if (from != repeated.from)
+                for (std::int64_t c = 0; c < Loop::columns; ++c) repeated.row[c] = from[c];
+              repeated.from = from;
+              for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = repeated.row[c];
             }
             detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
           }
