@@ -26,7 +26,9 @@ struct fused_short_rows {
     using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
     alignas(64) type elements[used ? N + whole_vectors<type> - Loop::columns : 1];
   };
-  /// A row that several rows of the loop read.
+  /// A row that several rows of the loop read, and from how many on it is kept: a vector that was written number by
+  /// number is late the first time.
+  static constexpr std::int64_t least_repeats = 8;
   template <class T>
   struct repeated_row {
     const T* from = nullptr;
@@ -59,17 +61,23 @@ struct fused_short_rows {
           } else if constexpr (s.kind == detail::source_kind::position) {
             for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
           } else {
-            const T* from = elements<T, C, s.value>(f) + Loop::template row_start<Q>(row);
+            const T* from = elements<T, C, s.value>(f);
+            if constexpr (constexpr std::int64_t step = Loop::step_of_rows(s.from); step >= 0)
+              from += r * step;
+            else
+              from += Loop::template row_start<Q>(row);
             if constexpr (Loop::is_one_in_row(s.from)) {
               const T one = *from;
               for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
+            } else if constexpr (Loop::repeats_of_rows(s.from) < least_repeats) {
+              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[c];
             } else {
               if (from != repeated.from)
                 for (std::int64_t c = 0; c < Loop::columns; ++c) repeated.row[c] = from[c];
               repeated.from = from;
               for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = repeated.row[c];
             }
-            detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
+            if constexpr (Loop::step_of_rows(s.from) < 0) detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
           }
         }
         detail::get<Q>(pointers) =
