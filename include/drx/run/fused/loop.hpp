@@ -270,23 +270,23 @@ struct fused_loop {
     }
     return at;
   }
-  /// The distance from each row of an operand of shape `from` to the next row's, if it is the same for all; else -1.
-  static constexpr std::int64_t step_of_rows(const shape& from) {
+  /// Rows of an operand that lie one after the other, `step` apart; runs begin at multiples of `rows`.
+  struct run_of_rows {
+    std::int64_t rows = 1, step = 0;
+  };
+  /// The longest ones of an operand of shape `from`.
+  static constexpr run_of_rows runs_of_rows(const shape& from) {
     const detail::row_index stride = strides_of_rows(from);
-    std::int64_t step = -1, rows_below = 1;
-    for (int axis = by_rows.split - 1; axis >= 0; rows_below *= loop[axis--]) {
+    run_of_rows run;
+    for (int axis = by_rows.split - 1; axis >= 0; --axis) {
       if (loop[axis] == 1) continue;
-      if (step < 0) step = stride.at[axis];
-      if (stride.at[axis] != step * rows_below) return -1;
+      if (run.rows == 1)
+        run.step = stride.at[axis];
+      else if (stride.at[axis] != run.step * run.rows)
+        break;
+      run.rows *= loop[axis];
     }
-    return step;
-  }
-  /// How many rows one after the other have the same row of an operand of shape `from`.
-  static constexpr std::int64_t repeats_of_rows(const shape& from) {
-    const detail::row_index stride = strides_of_rows(from);
-    std::int64_t n = 1;
-    for (int axis = by_rows.split - 1; axis >= 0 && stride.at[axis] == 0; --axis) n *= loop[axis];
-    return n;
+    return run;
   }
   /// Segment S of a row of rearrangement V.
   template <int V, int S, class Frame>

@@ -4,6 +4,9 @@
 
 #include <drx/run/fused/elements.hpp>
 
+#include <algorithm>
+#include <cstring>
+
 namespace drx::run {
 
 template <class Loop>
@@ -26,14 +29,31 @@ struct fused_short_rows {
     using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
     alignas(64) type elements[used ? N + whole_vectors<type> - Loop::columns : 1];
   };
-  /// A row that several rows of the loop read, and from how many on it is kept: a vector that was written number by
-  /// number is late the first time.
-  static constexpr std::int64_t least_repeats = 8;
-  template <class T>
-  struct repeated_row {
-    const T* from = nullptr;
-    alignas(64) T row[whole_vectors<T>] = {};
-  };
+  /// Writes n rows of an operand, which lie Step apart; of each one number, or all.
+  template <class T, std::int64_t Step, bool OneInRow>
+  DRX_INLINE static void write_rows(const T* from, std::int64_t n, T* to) {
+    constexpr std::int64_t columns = Loop::columns;
+    if constexpr (OneInRow && Step == 0) {
+      std::fill_n(to, n * columns, *from);
+    } else if constexpr (OneInRow) {
+      for (std::int64_t r = 0; r < n; ++r, from += Step, to += columns) {
+        const T one = *from;
+        for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
+      }
+    } else if constexpr (Step == columns) {
+      std::memcpy(to, from, static_cast<std::size_t>(n * columns) * sizeof(T));
+    } else if constexpr (Step == 0) {  // the row is kept in vectors
+      alignas(64) T row[whole_vectors<T>] = {};
+      for (std::int64_t c = 0; c < columns; ++c) row[c] = from[c];
+      for (std::int64_t r = 0; r < n; ++r, to += columns)
+        for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = row[c];
+    } else {
+      for (std::int64_t r = 0; r < n; ++r, from += Step, to += columns)
+        for (std::int64_t c = 0; c < columns; ++c) to[c] = from[c];
+    }
+  }
+  /// From how many rows on a run is written at once: finding a row's place anew takes as long as writing a few.
+  static constexpr std::int64_t least_run = 8;
   /// Band rows from row `first` on as one loop.
   template <std::int64_t Band, int... M, int... K>
   static void run_band(const workspaces& f, std::int64_t first, std::integer_sequence<int, M...>,
@@ -46,12 +66,17 @@ struct fused_short_rows {
       if constexpr (Loop::written_out(s)) {
         using T = typename numbers<Q, size>::type;
         T* to = detail::get<Q>(written).elements;
+        constexpr auto runs = Loop::runs_of_rows(s.from);
+        constexpr bool in_runs = s.kind == detail::source_kind::memory && !s.rearranged && runs.rows >= least_run;
         detail::row_index row;
-        [[maybe_unused]] repeated_row<T> repeated;
-        if constexpr (s.kind == detail::source_kind::memory)
+        if constexpr (s.kind == detail::source_kind::memory && !in_runs)
           row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
-        for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
-          if constexpr (s.rearranged) {
+        for (std::int64_t r = first, n = 1; r < first + Band; r += n, to += n * Loop::columns) {
+          if constexpr (in_runs) {
+            n = std::min(runs.rows - r % runs.rows, first + Band - r);
+            write_rows<T, runs.step, Loop::is_one_in_row(s.from)>(
+                elements<T, C, s.value>(f) + Loop::row_start(s.from, r), n, to);
+          } else if constexpr (s.rearranged) {
             unroll<Loop::segments>([&]<int S>(std::integral_constant<int, S>) {
               const T* from = Loop::template rearranged_row<s.value, S>(f, row);
               for (std::int64_t c = 0; c < Loop::template segment_size<S>; ++c)
@@ -61,23 +86,9 @@ struct fused_short_rows {
           } else if constexpr (s.kind == detail::source_kind::position) {
             for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
           } else {
-            const T* from = elements<T, C, s.value>(f);
-            if constexpr (constexpr std::int64_t step = Loop::step_of_rows(s.from); step >= 0)
-              from += r * step;
-            else
-              from += Loop::template row_start<Q>(row);
-            if constexpr (Loop::is_one_in_row(s.from)) {
-              const T one = *from;
-              for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = one;
-            } else if constexpr (Loop::repeats_of_rows(s.from) < least_repeats) {
-              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[c];
-            } else {
-              if (from != repeated.from)
-                for (std::int64_t c = 0; c < Loop::columns; ++c) repeated.row[c] = from[c];
-              repeated.from = from;
-              for (std::int64_t c = 0; c < whole_vectors<T>; ++c) to[c] = repeated.row[c];
-            }
-            if constexpr (Loop::step_of_rows(s.from) < 0) detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
+            const T* from = elements<T, C, s.value>(f) + Loop::template row_start<Q>(row);
+            write_rows<T, 1, Loop::is_one_in_row(s.from)>(from, 1, to);
+            detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
           }
         }
         detail::get<Q>(pointers) =
