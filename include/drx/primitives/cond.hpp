@@ -134,8 +134,8 @@ struct cond {
       return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     }
     vec<bool> first = in, second = in;
-    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first),
-                   y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
+    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first, 0),
+                   y = s.write(s.b, s.n, s.e.regions[1], inputs, second, 0);
     vec<int> r;
     for (int i = 0; i < x.size(); ++i) {
       const int yes = first[i] ? x[i] : s.spread(x[i]), no = second[i] ? y[i] : s.spread(y[i]);

@@ -75,12 +75,13 @@ struct dynamic_slice {
     const view v(s.e);
     const int x = s.operands[0];
     const shape whole = s.b.shape(x);
-    if (!s.in_lanes[0] || v.batch != 0 || whole.size() == 0 || rules::lanes::was_turned(s.b, x)) return {};
+    if (!s.in_lanes[0] || v.batch != 0) return {};
     shape to = whole, numbers = whole;
     for (int i = 0; i < to.rank; ++i) {
       if (i < v.sizes.size()) to[i] = v.sizes[i];
       if (i < to.rank - 1) numbers[i] = 1;
     }
+    if (to.size() == 0 || !rules::lanes::pays_to_gather(s, x, to.size())) return {};
     rules::lanes::own_places places(s.b, whole, to);
     for (int i = 0; i < to.rank; ++i) {
       if (to[i] != whole[i]) {

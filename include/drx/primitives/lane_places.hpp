@@ -1,10 +1,11 @@
-// drx/primitives/lane_places.hpp: how gathers and their transposes go in lanes where each lane has places of its own: number
-// by number, by places in the whole array as it lies. To batch them would turn the whole array twice, in a loop at each
-// step.
+// drx/primitives/lane_places.hpp: how gathers and their transposes go in lanes where each lane has places of its own:
+// number by number, by places in the whole array as it lies. To batch them would turn an array that changes in a loop
+// twice at each step.
 // Tested by tests/unit/run/lane_places.cpp.
 #pragma once
 
 #include <drx/primitives/indexing.hpp>
+#include <drx/primitives/lane_site.hpp>
 #include <drx/primitives/layout.hpp>
 
 #include <limits>
@@ -23,13 +24,13 @@ class own_places {
     }
     type_ = stride <= std::numeric_limits<std::int32_t>::max() ? dtype::int32 : dtype::int64;
   }
-  /// Axis `at` of the elements goes along axis i of the whole.
-  constexpr void along(int at, int i) {
-    if (to_[at] == 1) return;
+  /// Axis `own` of the elements goes along axis i of the whole.
+  constexpr void along(int own, int i) {
+    if (to_[own] == 1) return;
     shape line = to_;
     for (int k = 0; k < line.rank; ++k)
-      if (k != at) line[k] = 1;
-    add(emit::iota(b_, {type_, line}, at), strides_[i]);
+      if (k != own) line[k] = 1;
+    add(emit::iota(b_, {type_, line}, own), strides_[i]);
   }
   /// Positions on axis i of the whole; their shape has 1 for axes in which they are the same.
   constexpr void at(int positions, int i) { add(emit::cast(b_, positions, type_), strides_[i]); }
@@ -49,30 +50,35 @@ class own_places {
   }
 };
 
-/// Whether x was turned into lanes just before, so that it is had with the members in front for nothing.
-constexpr bool was_turned(const builder& b, int x) {
-  const entry* e = b.definition(x);
-  while (e && e->prim == &prim::reshape) e = b.definition(e->operands[0]);
-  return e && e->prim == &prim::transpose;
+/// Whether numbers of x, an operand in lanes, are to be gathered, `moved` in all. Not where x is had with the members in
+/// front for nothing: it was turned into lanes just before, or is a constant of a loop, in front of which it is turned
+/// back once. And not where many are moved: whole vectors turn the array faster.
+constexpr bool pays_to_gather(const lane_site& s, int x, std::int64_t moved) {
+  if (2 * moved > s.b.shape(x).size() || s.constants.find(x) >= 0) return false;
+  const entry* e = s.b.definition(x);
+  while (e && e->prim == &prim::reshape) {
+    if (s.constants.find(e->operands[0]) >= 0) return false;
+    e = s.b.definition(e->operands[0]);
+  }
+  return !e || e->prim != &prim::transpose;
 }
 /// x as one axis.
 constexpr int flat(builder& b, int x) { return emit::reshape(b, x, make_shape(b.shape(x).size())); }
 
-/// The places of what take reads along an axis of `whole` (scatter: adds to), at indices in lanes; `any`: how many axes
-/// those have without the lanes.
+/// The places that take reads along an axis of `whole`, and to which scatter adds, by indices in lanes.
 constexpr int taken_places(builder& b, const shape& whole, int indices, int axis) {
   const shape each = b.shape(indices);
-  const int any = each.rank - 1, lanes = whole.rank - 1;
+  const int any = each.rank - 1, last = whole.rank - 1;
   shape to, of_positions;
   for (int i = 0; i < axis; ++i) to.push_back(whole[i]);
   for (int i = 0; i < any; ++i) to.push_back(each[i]);
-  for (int i = axis + 1; i <= lanes; ++i) to.push_back(whole[i]);
+  for (int i = axis + 1; i <= last; ++i) to.push_back(whole[i]);
   for (int i = 0; i < to.rank; ++i)
     of_positions.push_back((i >= axis && i < axis + any) || i == to.rank - 1 ? to[i] : 1);
   own_places places(b, whole, to);
   for (int i = 0; i < axis; ++i) places.along(i, i);
   places.at(emit::reshape(b, indexing::positions(b, indices, whole[axis]), of_positions), axis);
-  for (int i = axis + 1; i <= lanes; ++i) places.along(i - 1 + any, i);
+  for (int i = axis + 1; i <= last; ++i) places.along(i - 1 + any, i);
   return places.written();
 }
 

@@ -23,8 +23,10 @@ struct lane_site {
   std::int64_t n;             // how many lanes there are
   vec<bool>& results;         // which of the results have; all, unless the rule says otherwise
   bool is_added_up;           // whether the result is added up over the lanes, by itself or as a term of a sum
-  /// t's entries on `inputs`, of which some are in lanes: its outputs, and in `lanes` which of them are.
-  vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes);
+  const vec<int>& constants;  // on b: of the loop whose body this is
+  /// t's entries on `inputs`, of which some are in lanes: its outputs, and in `lanes` which of them are. In a loop's body
+  /// so many inputs, after the first one, are its constants.
+  vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes, int constants);
 
   /// x, which is the same in all lanes, in each of them.
   [[nodiscard]] constexpr int spread(int x) const { return spread(b, x); }
@@ -42,8 +44,9 @@ struct lane_site {
   /// The same entry on other operands.
   [[nodiscard]] constexpr vec<int> same_on(const vec<int>& o) const { return {b.add1(*e.prim, o, e.attrs)}; }
   /// A region's tape, of whose inputs some are in lanes; outputs that must be are spread. Says in `lanes` which outputs
-  /// are.
-  constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) const {
+  /// are. `loop_constants` as for `write`.
+  constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes,
+                        int loop_constants = 0) const {
     builder r;
     vec<int> inputs;
     for (int i = 0; i < t.inputs.size(); ++i) {
@@ -51,7 +54,7 @@ struct lane_site {
       inputs.push_back(r.input(in[i] ? v.with_shape(with_last(v.shape, n)) : v));
     }
     lanes = in;
-    const vec<int> out = write(r, n, t, inputs, lanes);
+    const vec<int> out = write(r, n, t, inputs, lanes, loop_constants);
     for (int i = 0; i < out.size(); ++i) {
       r.output(must[i] && !lanes[i] ? spread(r, out[i]) : out[i]);
       lanes[i] = lanes[i] || must[i];

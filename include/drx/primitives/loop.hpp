@@ -551,7 +551,7 @@ struct scan {
     for (bool grown = true; grown;) {
       grown = false;
       for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
-      step = s.region(body, in, must, s.results);
+      step = s.region(body, in, must, s.results, p.constants);
       for (int i = 0; i < p.carries; ++i)
         if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
     }

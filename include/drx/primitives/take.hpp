@@ -71,10 +71,12 @@ struct take {
   static constexpr vec<int> lanes(const lane_site& s) {
     if (!s.in_lanes[1]) return rules::lanes::same_places<1>(s);
     const auto [axis, batch] = view(s.e);
-    const int x = s.operands[0];
-    if (!s.in_lanes[0] || batch != 0 || s.b.shape(x).size() == 0 || rules::lanes::was_turned(s.b, x)) return {};
-    return {emit::take(s.b, rules::lanes::flat(s.b, x),
-                       rules::lanes::taken_places(s.b, s.b.shape(x), s.operands[1], axis), 0, 0)};
+    const int x = s.operands[0], indices = s.operands[1];
+    const shape from = s.b.shape(x);
+    if (!s.in_lanes[0] || batch != 0 || from.size() == 0) return {};
+    if (!rules::lanes::pays_to_gather(s, x, from.size() / from[axis] / s.n * s.b.shape(indices).size())) return {};
+    const int places = rules::lanes::taken_places(s.b, from, indices, axis);
+    return {emit::take(s.b, rules::lanes::flat(s.b, x), places, 0, 0)};
   }
   /// For an index `at` of the gathered side [batch..., before..., any..., behind...], the index of its element in [...,
   /// n, ...].
@@ -158,14 +160,14 @@ struct scatter {
   /// (The sum over the lanes, a gradient of a table, is made of the updates alone: emit::sum_of_scattered.)
   static constexpr vec<int> lanes(const lane_site& s) {
     const auto [axis, batch, extent] = view(s.e);
-    const int updates = s.operand(1);
-    if (s.is_added_up || !s.in_lanes[0] || batch != 0 || s.b.shape(updates).size() == 0) return {};
-    const int any = s.b.shape(s.operands[0]).rank - 1;
+    if (s.is_added_up || !s.in_lanes[0] || batch != 0) return {};
+    const int updates = s.operand(1), any = s.b.shape(s.operands[0]).rank - 1;
     const shape from = s.b.shape(updates);
     shape to;
     for (int i = 0; i < axis; ++i) to.push_back(from[i]);
     to.push_back(extent);
     for (int i = axis + any; i < from.rank; ++i) to.push_back(from[i]);
+    if (from.size() == 0 || 2 * from.size() > to.size()) return {};  // (many numbers are turned faster)
     const int places = rules::lanes::taken_places(s.b, to, s.operands[0], axis);
     const int sums =
         emit::scatter(s.b, rules::lanes::flat(s.b, places), rules::lanes::flat(s.b, updates), 0, 0, to.size());

@@ -1,10 +1,12 @@
-// drx/plan/loops/stacked_parts.hpp: a loop stacks the parts of a value that a later loop reads, not the whole value. A way
-// back that is given the carries of each step reads a few rows of a table that the loop carries; stacking the table
-// would copy it at each step.
+// drx/plan/loops/stacked_parts.hpp: a loop stacks the parts of a value that a later loop reads, not the whole value.
+// The loop of a backward pass is given what the forward one carries at each step. Of a table it reads a few rows;
+// stacking the table would copy it at each step.
 // Tested by tests/unit/plan/stacked_parts.cpp.
 #pragma once
 
 #include <drx/plan/loops/loop_writer.hpp>
+
+#include <utility>
 
 namespace drx::plan {
 
@@ -70,32 +72,34 @@ class stacked_parts {
     const tape& body = to.regions[0];
     const int slice = body.inputs[1 + s.operand];
     if (body.outputs.find(slice) >= 0) return;
-    const vec<bool> had = had_by_writer(from, to);
     std::int64_t whole = body.values[slice].shape.size(), in_parts = 0;
     for (int i = 0; i < body.entries.size(); ++i) {
       const entry& e = body.entries[i];
       if (e.operands.find(slice) < 0) continue;
       if (e.prim != &prim::take && e.prim != &prim::dynamic_slice && e.prim != &prim::slice) return;
-      for (int o = 1; o < e.operands.size(); ++o)
-        if (e.operands[o] == slice || !had[e.operands[o]]) return;
       in_parts += body.values[e.results[0]].shape.size();
       s.reads.push_back(i);
     }
-    if (!s.reads.empty() && 2 * in_parts <= whole) stacks_.push_back(s);
+    if (s.reads.empty() || 2 * in_parts > whole) return;
+    const vec<bool> known = known_to_writer(from, to);
+    for (const int i : s.reads)
+      for (int o = 1; o < body.entries[i].operands.size(); ++o)
+        if (!known[body.entries[i].operands[o]]) return;
+    stacks_.push_back(s);
   }
-  /// Which values of the reader's body the writer's has too, or can compute from what it has: places.
-  [[nodiscard]] static constexpr vec<bool> had_by_writer(const entry& from, const entry& to) {
+  /// Which values of the reader's body the writer has too, or can compute from what it has: places.
+  [[nodiscard]] static constexpr vec<bool> known_to_writer(const entry& from, const entry& to) {
     const tape& body = to.regions[0];
-    vec<bool> had(body.values.size(), false);
-    had[body.inputs[0]] = true;
-    for (int i = 0; i < to.operands.size(); ++i) had[body.inputs[1 + i]] = input_of_same(from, to, i) >= 0;
+    vec<bool> known(body.values.size(), false);
+    known[body.inputs[0]] = true;
+    for (int i = 0; i < to.operands.size(); ++i) known[body.inputs[1 + i]] = input_of_same(from, to, i) >= 0;
     for (const entry& e : body.entries) {
       if (e.results.size() != 1 || !e.regions.empty() || e.attrs.placement || e.prim->native) continue;
       bool all = !is_floating(body.values[e.results[0]].type);
-      for (const int o : e.operands) all = all && had[o];
-      had[e.results[0]] = all;
+      for (const int o : e.operands) all = all && known[o];
+      known[e.results[0]] = all;
     }
-    return had;
+    return known;
   }
   /// The input of the writer's body that is the reader's operand i: a constant or a slice of both; -1 if there is none.
   static constexpr int input_of_same(const entry& from, const entry& to, int i) {
@@ -131,10 +135,10 @@ class stacked_parts {
       for (int i = 0; i < to.operands.size(); ++i)
         if (const int v = input_of_same(e, to, i); v >= 0) there.names[body.inputs[1 + i]] = loop.inner.names[v];
       there.names[body.inputs[1 + s.operand]] = loop.inner.names[loop.body.outputs[s.output]];
-      const vec<bool> had = had_by_writer(e, to);
+      const vec<bool> known = known_to_writer(e, to);
       for (int i = 0; i < body.entries.size(); ++i) {
         const entry& step = body.entries[i];
-        if (step.results.empty() || (!had[step.results[0]] && s.reads.find(i) < 0)) continue;
+        if (step.results.empty() || (!known[step.results[0]] && s.reads.find(i) < 0)) continue;
         there.name(step, there.copied(step));
         if (s.reads.find(i) >= 0) outputs.push_back(there.names[step.results[0]]);
       }
@@ -184,10 +188,16 @@ class stacked_parts {
 
 /// t with loops that stack parts where only these are read, in regions too.
 constexpr tape with_stacked_parts(tape t) {
-  if (!any_entry(t, [](const entry& e) { return e.prim == &prim::scan; })) return t;
-  for (entry& e : t.entries)
-    if (!e.regions.empty())
+  const auto is_loop = [](const entry& e) { return e.prim == &prim::scan; };
+  int loops = 0;
+  for (entry& e : t.entries) {
+    loops += is_loop(e);
+    bool inside = false;
+    for (const tape& r : std::as_const(e).regions) inside = inside || any_entry(r, is_loop);
+    if (inside)
       for (tape& r : e.regions) r = with_stacked_parts(std::move(r));
+  }
+  if (loops < 2) return t;
   const stacked_parts s(t);
   if (s.any()) return s.written();
   return t;

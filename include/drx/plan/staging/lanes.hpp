@@ -40,7 +40,8 @@ class lane_writer {
  public:
   builder& b;
   std::int64_t n;
-  bool adds_up = true;  // whether the outputs may be added up over the lanes; those of a loop or a branch are not
+  bool adds_up = true;      // whether the outputs may be added up over the lanes; those of a loop or a branch are not
+  vec<int> constants = {};  // on b: of the loop whose body is written
 
   /// Writes t's entries, on inputs of which some are in lanes. Returns the outputs, and in `lanes` which of them are.
   constexpr vec<int> write(const tape& t, const vec<int>& inputs, vec<bool>& lanes) {
@@ -70,9 +71,8 @@ class lane_writer {
   /// matrix products; and of padded ones that were added up, each in a place of its own, each is one. (Others that were
   /// added up are not: what cancels in each lane would not in the products.)
   constexpr int sum(int x) {
-    if (const int before = before_lanes(b, x); before >= 0)  // a gradient of a table is made of its rows alone
-      if (const int scattered = emit::sum_of_scattered(b, before); scattered >= 0) return scattered;
     const vec<int> terms = terms_of(x);
+    if (const int rows = sum_of_rows(terms); rows >= 0) return rows;
     if (!are_products_apart(terms)) return emit::sum(b, x, {b.shape(x).rank - 1});
     int r = -1;
     for (int term : terms) {
@@ -148,6 +148,19 @@ class lane_writer {
       }
     }
     return terms;
+  }
+  /// The sum over the lanes of terms of which some are gradients of tables: these are made of their rows alone
+  /// (emit::sum_of_scattered). -1 if none is.
+  constexpr int sum_of_rows(const vec<int>& terms) {
+    int rows = -1, others = -1;
+    for (const int x : terms) {
+      const int before = before_lanes(b, x), scattered = before < 0 ? -1 : emit::sum_of_scattered(b, before);
+      if (scattered >= 0)
+        rows = rows < 0 ? scattered : emit::add(b, rows, scattered);
+      else
+        others = others < 0 ? x : emit::add(b, others, x);
+    }
+    return rows < 0 || others < 0 ? rows : emit::add(b, rows, sum(others));
   }
   /// The padded entry that value x is, or null.
   [[nodiscard]] constexpr const entry* padded(int x) const {
@@ -225,7 +238,7 @@ class lane_writer {
   /// An entry of whose operands some are in lanes; `out` says which results are.
   constexpr vec<int> written(const entry& e, vec<int> o, const vec<bool>& on, vec<bool>& out, bool is_added_up) {
     if (e.prim->lanes) {
-      vec<int> r = e.prim->lanes({b, e, o, on, n, out, is_added_up, write_in_lanes});
+      vec<int> r = e.prim->lanes({b, e, o, on, n, out, is_added_up, constants, write_in_lanes});
       if (!r.empty()) return r;
     }
     out = vec<bool>(e.results.size(), true);
@@ -236,8 +249,10 @@ class lane_writer {
     return r;
   }
   static constexpr vec<int> write_in_lanes(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs,
-                                           vec<bool>& lanes) {
-    return lane_writer{b, n, false}.write(t, inputs, lanes);
+                                           vec<bool>& lanes, int constants) {
+    lane_writer w{b, n, false};
+    for (int i = 1; i <= constants; ++i) w.constants.push_back(inputs[i]);
+    return w.write(t, inputs, lanes);
   }
 };
 

@@ -29,9 +29,10 @@ struct fused_short_rows {
     using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
     alignas(64) type elements[used ? N + whole_vectors<type> - Loop::columns : 1];
   };
-  /// Writes n rows of an operand, which lie Step apart; of each one number, or all.
+  /// Writes n rows of an operand, which lie Step apart, or rows of one number each, repeated. A row is written as whole
+  /// vectors, and the next one over its end.
   template <class T, std::int64_t Step, bool OneInRow>
-  DRX_INLINE static void write_rows(const T* from, std::int64_t n, T* to) {
+  DRX_HOST_INLINE static void write_rows(const T* from, std::int64_t n, T* to) {
     constexpr std::int64_t columns = Loop::columns;
     if constexpr (OneInRow && Step == 0) {
       std::fill_n(to, n * columns, *from);

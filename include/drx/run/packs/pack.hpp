@@ -3,7 +3,6 @@
 // Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
-#include <drx/meta/indices.hpp>
 #include <drx/run/packs/inlining.hpp>
 
 #include <cstring>
@@ -148,21 +147,31 @@ DRX_HOST_INLINE void transpose_packs(pack<T>* x) {
   }
 }
 
+/// Row J of Rows, in a pack; zeros behind the last one. Rows with fewer columns than a pack has lanes lie one after the
+/// other: what a pack would read behind the last one is left out, by a load that ends there and is moved down. (A pack
+/// that is written in pieces and read at once makes a processor wait.)
+template <int J, int Rows, int Cols, class T>
+DRX_HOST_INLINE pack<T> row_in_pack(const T* from, int stride) {
+  constexpr int W = pack_width<T>, behind = Cols < W ? most(0, J * Cols + W - Rows * Cols) : 0;
+  static_assert(Cols == W || Rows * Cols >= W, "rows of less than a pack in all");
+  if constexpr (J >= Rows)
+    return pack<T>{};
+  else if constexpr (behind == 0)
+    return load(from + J * stride);
+  else
+    return moved_down<behind>(load(from + J * stride - behind), std::make_integer_sequence<int, W>{});
+}
+template <int Rows, int Cols, class T, int... J>
+DRX_HOST_INLINE void load_rows(pack<T>* x, const T* from, int stride, std::integer_sequence<int, J...>) {
+  ((x[J] = row_in_pack<J, Rows, Cols>(from, stride)), ...);
+}
 /// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. With fewer Rows the other columns of the result
-/// become zero. Rows with fewer Cols are one after the other; nothing behind the last one is read: what a pack lacks of
-/// that, it has of what lies before. (A pack that is written in pieces and read at once makes a processor wait.)
+/// become zero.
 template <int Rows, int Cols, class T>
 DRX_HOST_INLINE void transpose_block(const T* from, int from_stride, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
   pack<T> x[W];
-  meta::for_each(
-      std::make_integer_sequence<int, W>{}, [&]<int J>(std::integral_constant<int, J>) __attribute__((always_inline)) {
-        constexpr int behind = Cols < W ? most(0, J * Cols + W - Rows * Cols) : 0;
-        if constexpr (J < Rows)
-          x[J] = moved_down<behind>(load(from + J * from_stride - behind), std::make_integer_sequence<int, W>{});
-        else
-          x[J] = pack<T>{};
-      });
+  load_rows<Rows, Cols>(x, from, from_stride, std::make_integer_sequence<int, W>{});
   transpose_packs<T>(x);
   DRX_UNROLL
   for (int j = 0; j < Cols; ++j) save(to + j * to_stride, x[j]);
