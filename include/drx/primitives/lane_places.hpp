@@ -50,9 +50,9 @@ class own_places {
   }
 };
 
-/// Whether numbers of x, an operand in lanes, are to be gathered, `moved` in all. Not where x is had with the members in
-/// front for nothing: it was turned into lanes just before, or is a constant of a loop, in front of which it is turned
-/// back once. And not where many are moved: whole vectors turn the array faster.
+/// Whether numbers of x, an operand in lanes, are to be gathered, `moved` in all. Not where x is had with the members
+/// in front for nothing: it was turned into lanes just before, or is a constant of a loop, in front of which it is
+/// turned back once. And not where many are moved: whole vectors turn the array faster.
 constexpr bool pays_to_gather(const lane_site& s, int x, std::int64_t moved) {
   if (2 * moved > s.b.shape(x).size() || s.constants.find(x) >= 0) return false;
   const entry* e = s.b.definition(x);

@@ -24,8 +24,8 @@ struct lane_site {
   vec<bool>& results;         // which of the results have; all, unless the rule says otherwise
   bool is_added_up;           // whether the result is added up over the lanes, by itself or as a term of a sum
   const vec<int>& constants;  // on b: of the loop whose body this is
-  /// t's entries on `inputs`, of which some are in lanes: its outputs, and in `lanes` which of them are. In a loop's body
-  /// so many inputs, after the first one, are its constants.
+  /// t's entries on `inputs`, of which some are in lanes: its outputs, and in `lanes` which of them are. In a loop's
+  /// body so many inputs, after the first one, are its constants.
   vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes, int constants);
 
   /// x, which is the same in all lanes, in each of them.

@@ -16,6 +16,20 @@ namespace drx::plan {
 
 constexpr vec<bool> own_inputs(const entry& e, const tape& region, const vec<bool>& depends);
 
+/// By input of a loop's region: whether it differs between members, if those in `own` do. A carry also does if a step
+/// makes it so, as `values` says of a tape's values by its inputs.
+constexpr vec<bool> with_own_carries(const entry& loop, vec<bool> own,
+                                     vec<bool> (*values)(const tape&, const vec<bool>&)) {
+  const tape& region = loop.regions[0];
+  const prim::rules::scan::view n(loop);
+  for (bool grown = true; grown;) {
+    grown = false;
+    const vec<bool> after = values(region, own);
+    for (int i = 0; i < n.carries; ++i)
+      if (after[region.outputs[i]] && !own[1 + n.constants + i]) own[1 + n.constants + i] = grown = true;
+  }
+  return own;
+}
 /// By value of a tape: whether it depends on the inputs that are in a list. Of a loop's results only some may.
 constexpr vec<bool> depending(const tape& body, const vec<bool>& inputs) {
   vec<bool> depends(body.values.size(), false);
@@ -42,14 +56,7 @@ constexpr vec<bool> own_inputs(const entry& e, const tape& region, const vec<boo
   if (e.prim != &prim::scan) return own;
   own[0] = false;
   for (int i = 0; i < e.operands.size(); ++i) own[1 + i] = depends[e.operands[i]];
-  const prim::rules::scan::view loop(e);
-  for (bool grown = true; grown;) {  // a carry also does if a step makes it so
-    grown = false;
-    const vec<bool> after = depending(region, own);
-    for (int i = 0; i < loop.carries; ++i)
-      if (after[region.outputs[i]] && !own[1 + loop.constants + i]) own[1 + loop.constants + i] = grown = true;
-  }
-  return own;
+  return with_own_carries(e, own, depending);
 }
 /// The same for a body's first `inputs` inputs.
 constexpr vec<bool> depending(const tape& body, int inputs) {

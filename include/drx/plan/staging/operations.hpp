@@ -24,22 +24,19 @@ constexpr double operations_of(const tape& t, const entry& e, std::int64_t lanes
   const shape from = t.values[e.operands[0]].shape;
   return vectors(static_cast<double>(from.size()), from);
 }
-/// Those of a body: of loops, of all their steps; of branches, of the longest.
-constexpr double operations(const tape& t, std::int64_t lanes = 1) {
+constexpr double operations(const tape& t, std::int64_t lanes = 1);
+
+/// Those of an entry: of a loop, of all its steps; of branches, of the longest.
+constexpr double operations_in(const tape& t, const entry& e, std::int64_t lanes = 1) {
+  if (e.regions.empty()) return operations_of(t, e, lanes);
+  double longest = 0;
+  for (const tape& region : e.regions) longest = std::max(longest, operations(region, lanes));
+  return e.prim == &prim::scan ? longest * static_cast<double>(prim::rules::scan::view(e).length.value_or(1)) : longest;
+}
+/// Those of a body.
+constexpr double operations(const tape& t, std::int64_t lanes) {
   double n = 0;
-  for (const entry& e : t.entries) {
-    double inside = 0, longest = 0;
-    for (const tape& region : e.regions) {
-      const double of = operations(region, lanes);
-      inside += of;
-      longest = of > longest ? of : longest;
-    }
-    if (e.prim == &prim::scan) {
-      n += inside * static_cast<double>(prim::rules::scan::view(e).length.value_or(1));
-    } else {
-      n += e.regions.empty() ? operations_of(t, e, lanes) : longest;
-    }
-  }
+  for (const entry& e : t.entries) n += operations_in(t, e, lanes);
   return n;
 }
 

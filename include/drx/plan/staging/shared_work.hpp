@@ -23,7 +23,8 @@ constexpr bool stays_with_members(const entry& e) {
   return false;
 }
 
-/// Which values of a tape differ between members; the others are shared. `own_inputs` says it of its inputs.
+/// Which values of a tape differ between members; the others are shared. `own_inputs` says it of its inputs. (Unlike
+/// `depending`, it says the same of all results of an entry, which is written as a whole.)
 constexpr vec<bool> own_values(const tape& t, const vec<bool>& own_inputs) {
   vec<bool> own(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) own[t.inputs[i]] = own_inputs[i];
@@ -74,11 +75,10 @@ class shared_part {
   }
   /// The operations of shared entries, in all their steps.
   [[nodiscard]] constexpr double operations() const {
-    tape shared;
-    shared.values = t.values;
+    double n = 0;
     for (const entry& e : t.entries)
-      if (!is_own(e) && !is_light(e)) shared.entries.push_back(e);
-    return plan::operations(shared);
+      if (!is_own(e) && !is_light(e)) n += operations_in(t, e);
+    return n;
   }
   constexpr void write_shared(rewriter& w) const {
     for (const entry& e : t.entries)
@@ -127,55 +127,9 @@ class loop_in_parts {
   }
   /// Writes the two loops on the builder of w, which has names for the loop's operands. Returns the loop's results.
   constexpr vec<int> write(rewriter& w) const {
-    vec<int> results(loop_.results.size(), -1), stacks;
-    {
-      builder b;
-      rewriter inside(b, region_, {});
-      vec<int> operands;
-      prim::rules::scan::view first(n_);
-      first.constants = first.carries = 0;
-      inside.names[region_.inputs[0]] = b.input(region_.values[region_.inputs[0]]);
-      for (int i = 0; i < loop_.operands.size(); ++i) {
-        if (own_inputs_[1 + i]) continue;
-        take(inside, w, i, operands);
-        (n_.is_constant(i) ? first.constants : first.carries) += n_.is_constant(i) || n_.is_carry(i);
-      }
-      part_.write_shared(inside);
-      vec<int> of;  // by result of the first loop: that of the loop, then what is handed
-      for (int i = 0; i < loop_.results.size(); ++i)
-        if (!is_own_result(i)) {
-          b.output(inside.names[region_.outputs[i]]);
-          of.push_back(i);
-        }
-      for (const int v : part_.handed) b.output(inside.names[v]);
-      const vec<int> made = w.b.add(*loop_.prim, operands, first.make(), tapes{b.take()});
-      for (int i = 0; i < of.size(); ++i) results[of[i]] = made[i];
-      for (int i = of.size(); i < made.size(); ++i) stacks.push_back(made[i]);
-    }
-    builder b;
-    rewriter inside(b, region_, {});
-    vec<int> operands;
-    prim::rules::scan::view second(n_);
-    second.carries = 0;
-    inside.names[region_.inputs[0]] = b.input(region_.values[region_.inputs[0]]);
-    for (int i = 0; i < loop_.operands.size(); ++i) {
-      if (n_.is_carry(i) && !own_inputs_[1 + i]) continue;
-      take(inside, w, i, operands);
-      second.carries += n_.is_carry(i);
-    }
-    for (int i = 0; i < part_.handed.size(); ++i) {
-      inside.names[part_.handed[i]] = b.input(region_.values[part_.handed[i]]);
-      operands.push_back(stacks[i]);
-    }
-    part_.write_rest(inside);
-    vec<int> of;
-    for (int i = 0; i < loop_.results.size(); ++i)
-      if (is_own_result(i)) {
-        b.output(inside.names[region_.outputs[i]]);
-        of.push_back(i);
-      }
-    const vec<int> made = w.b.add(*loop_.prim, operands, second.make(), tapes{b.take()});
-    for (int i = 0; i < of.size(); ++i) results[of[i]] = made[i];
+    vec<int> results(loop_.results.size(), -1);
+    const vec<int> stacks = write_part(w, false, {}, results);
+    write_part(w, true, stacks, results);
     return results;
   }
 
@@ -186,17 +140,11 @@ class loop_in_parts {
   vec<bool> own_inputs_;  // of the region
   shared_part part_;
 
-  /// Which inputs of the region differ between members: carries do as well if a step makes them so.
+  /// Which inputs of the region differ between members.
   [[nodiscard]] constexpr vec<bool> inputs_of(const vec<bool>& own) const {
     vec<bool> in(region_.inputs.size(), false);
     for (int i = 0; i < loop_.operands.size(); ++i) in[1 + i] = own[loop_.operands[i]];
-    for (bool grown = true; grown;) {
-      grown = false;
-      const vec<bool> after = own_values(region_, in);
-      for (int k = 0; k < n_.carries; ++k)
-        if (after[region_.outputs[k]] && !in[1 + n_.constants + k]) in[1 + n_.constants + k] = grown = true;
-    }
-    return in;
+    return with_own_carries(loop_, in, own_values);
   }
   /// The rest has the step's number, and the constants and slices that it was given.
   [[nodiscard]] constexpr vec<bool> outside() const {
@@ -207,11 +155,47 @@ class loop_in_parts {
   [[nodiscard]] constexpr bool is_own_result(int i) const {
     return i < n_.carries ? own_inputs_[1 + n_.constants + i] : part_.own[region_.outputs[i]];
   }
-  /// Gives a new loop the operand i of this one.
-  constexpr void take(rewriter& inside, const rewriter& around, int i, vec<int>& operands) const {
-    const int input = region_.inputs[1 + i];
-    inside.names[input] = inside.b.input(region_.values[input]);
-    operands.push_back(around.names[loop_.operands[i]]);
+  /// Writes the loop of the shared part, whose stacks it returns, or that of the rest, which reads them. Both have
+  /// names in `results` for their results of this loop.
+  constexpr vec<int> write_part(rewriter& w, bool rest, const vec<int>& stacks, vec<int>& results) const {
+    builder b;
+    rewriter inside(b, region_, {});
+    vec<int> operands, of;  // `of`, by result of the new loop: which one of this loop
+    prim::rules::scan::view loop(n_);
+    loop.constants = loop.carries = 0;
+    const auto input = [&](int v) { inside.names[v] = b.input(region_.values[v]); };
+    input(region_.inputs[0]);
+    for (int i = 0; i < loop_.operands.size(); ++i) {
+      const bool own = own_inputs_[1 + i];
+      if (rest ? n_.is_carry(i) && !own : own) continue;
+      input(region_.inputs[1 + i]);
+      operands.push_back(w.names[loop_.operands[i]]);
+      loop.constants += n_.is_constant(i);
+      loop.carries += n_.is_carry(i);
+    }
+    for (int i = 0; i < stacks.size(); ++i) {
+      input(part_.handed[i]);
+      operands.push_back(stacks[i]);
+    }
+    if (rest)
+      part_.write_rest(inside);
+    else
+      part_.write_shared(inside);
+    for (int i = 0; i < loop_.results.size(); ++i) {
+      if (is_own_result(i) != rest) continue;
+      b.output(inside.names[region_.outputs[i]]);
+      of.push_back(i);
+    }
+    for (int i = 0; !rest && i < part_.handed.size(); ++i) b.output(inside.names[part_.handed[i]]);
+    const vec<int> made = w.b.add(*loop_.prim, operands, loop.make(), tapes{b.take()});
+    vec<int> stacked;
+    for (int i = 0; i < made.size(); ++i) {
+      if (i < of.size())
+        results[of[i]] = made[i];
+      else
+        stacked.push_back(made[i]);
+    }
+    return stacked;
   }
 };
 
@@ -220,13 +204,6 @@ class loop_in_parts {
 constexpr tape with_shared_work_in_front(builder& b, tape body, int own, vec<int>& unplaced) {
   vec<bool> own_inputs(body.inputs.size(), false);
   for (int i = 0; i < own; ++i) own_inputs[i] = true;
-  const auto part_of = [&](const tape& t) {
-    vec<bool> outside(t.values.size(), false);
-    for (int i = own; i < t.inputs.size(); ++i) outside[t.inputs[i]] = true;
-    shared_part part(t, own_values(t, own_inputs), outside);
-    for (const int o : t.outputs) part.hand(o);
-    return part;
-  };
   const vec<bool> differs = own_values(body, own_inputs);
   bool any = false;
   for (const entry& e : body.entries)
@@ -237,7 +214,10 @@ constexpr tape with_shared_work_in_front(builder& b, tape body, int own, vec<int
       if (const loop_in_parts parts(e, differs); parts.is_worth_it()) return parts.write(w);
     return w.copied(e);
   });
-  const shared_part part = part_of(split);
+  vec<bool> outside(split.values.size(), false);
+  for (int i = own; i < split.inputs.size(); ++i) outside[split.inputs[i]] = true;
+  shared_part part(split, own_values(split, own_inputs), outside);
+  for (const int o : split.outputs) part.hand(o);
   const double shared = part.operations();
   if (shared < machine::least_shared_work || shared * machine::shared_part_of_work < operations(body)) return body;
   // What members read should not be more than what it is made of, unless it stays in a cache.
@@ -251,24 +231,18 @@ constexpr tape with_shared_work_in_front(builder& b, tape body, int own, vec<int
   for (const int v : part.handed) w.names[v] = rest.input(split.values[v]);
   part.write_rest(w);
   for (const int o : w.outputs()) rest.output(o);
-  tape r = without_dead_entries(rest.take());
+  tape r = rest.take();
+  vec<bool> keep(r.inputs.size(), false), used;  // what only the shared work read is no input of the rest
+  for (int i = 0; i < own; ++i) keep[i] = true;
+  r = pruned_region(std::move(r), vec<bool>(r.outputs.size(), true), keep, used);
   if (suits_lanes(body, own - 1) && !suits_lanes(r, own - 1)) return body;  // (a block computes shared work once, too)
   rewriter in_front(b, split, {});
   for (int i = own; i < split.inputs.size(); ++i) in_front.names[split.inputs[i]] = unplaced[i - own];
   part.write_shared(in_front);
   for (const int v : part.handed) unplaced.push_back(in_front.names[v]);
-  // Values that only the shared work read are no inputs any more.
-  vec<bool> used(r.values.size(), false);
-  for (const entry& e : r.entries)
-    for (const int o : e.operands) used[o] = true;
-  for (const int o : r.outputs) used[o] = true;
-  vec<int> inputs, operands;
-  for (int i = 0; i < r.inputs.size(); ++i) {
-    if (i >= own && !used[r.inputs[i]]) continue;
-    inputs.push_back(r.inputs[i]);
-    if (i >= own) operands.push_back(unplaced[i - own]);
-  }
-  r.inputs = inputs;
+  vec<int> operands;
+  for (int i = 0; i < unplaced.size(); ++i)
+    if (used[own + i]) operands.push_back(unplaced[i]);
   unplaced = operands;
   return r;
 }
