@@ -234,7 +234,7 @@ constexpr tape with_shared_work_in_front(builder& b, tape body, int own, vec<int
   tape r = rest.take();
   vec<bool> keep(r.inputs.size(), false), used;  // what only the shared work read is no input of the rest
   for (int i = 0; i < own; ++i) keep[i] = true;
-  r = pruned_region(std::move(r), vec<bool>(r.outputs.size(), true), keep, used);
+  r = pruned_region(r, vec<bool>(r.outputs.size(), true), keep, used);
   if (suits_lanes(body, own - 1) && !suits_lanes(r, own - 1)) return body;  // (a block computes shared work once, too)
   rewriter in_front(b, split, {});
   for (int i = own; i < split.inputs.size(); ++i) in_front.names[split.inputs[i]] = unplaced[i - own];
