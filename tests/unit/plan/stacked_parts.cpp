@@ -193,9 +193,9 @@ constexpr auto in_a_branch = [](auto u, auto x0, auto at) {
   return drx::scan(
       [](auto c, auto each) {
         auto [x, p] = each;
-        auto next = drx::cond(
-            drx::index<0>(p) > 9, [](auto t, auto v) { return v + drx::index<2>(t); },
-            [](auto t, auto v) { return v - drx::index<5>(t); }, x, c);
+        auto next = drx::index<3>(x) + drx::cond(
+                                           drx::index<0>(p) > 9, [](auto t, auto v) { return v + drx::index<2>(t); },
+                                           [](auto t, auto v) { return v - drx::index<5>(t); }, x, c);
         return std::pair{next, next};
       },
       u, std::tuple{tables, at});
@@ -205,8 +205,8 @@ constexpr auto guarded = [](auto u, auto x0, auto at) {
   return drx::value_and_grad([=](auto v) {
     auto step = [=](auto s) {
       auto [x, i] = s;
-      auto row = drx::tanh(drx::sum<0>(drx::take(x, drx::index(at, i))) * v);
-      return std::pair{drx::update_slice(x, drx::expand_dims<0>(row), i + 17, 0), i + 1};
+      auto row = drx::tanh(drx::index<2>(x) * drx::index<3>(x) * v);
+      return std::pair{drx::update_slice(x, drx::expand_dims<0>(row), i + 2, 0), i + 1};
     };
     auto [x, i] =
         drx::while_loop<5>([](auto s) { return drx::sum(s.first) < 3; }, step, std::pair{x0, 0 * drx::index<0, 0>(at)});
