@@ -2181,7 +2181,8 @@ struct lane_site {
   std::int64_t n;
   vec<bool>& results;
   bool is_added_up;
-  vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes);
+  const vec<int>& constants;
+  vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes, int constants);
 
   [[nodiscard]] constexpr int spread(int x) const { return spread(b, x); }
   constexpr int spread(builder& on, int x) const {
@@ -2195,7 +2196,8 @@ struct lane_site {
     return r;
   }
   [[nodiscard]] constexpr vec<int> same_on(const vec<int>& o) const { return {b.add1(*e.prim, o, e.attrs)}; }
-  constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) const {
+  constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes,
+                        int loop_constants = 0) const {
     builder r;
     vec<int> inputs;
     for (int i = 0; i < t.inputs.size(); ++i) {
@@ -2203,7 +2205,7 @@ struct lane_site {
       inputs.push_back(r.input(in[i] ? v.with_shape(with_last(v.shape, n)) : v));
     }
     lanes = in;
-    const vec<int> out = write(r, n, t, inputs, lanes);
+    const vec<int> out = write(r, n, t, inputs, lanes, loop_constants);
     for (int i = 0; i < out.size(); ++i) {
       r.output(must[i] && !lanes[i] ? spread(r, out[i]) : out[i]);
       lanes[i] = lanes[i] || must[i];
@@ -5041,9 +5043,9 @@ DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int6
   const std::int64_t at = i < 0 ? i + n : i, last = n - size;
   return at < 0 ? 0 : at > last ? last : at;
 }
-constexpr int positions(builder& b, int i, std::int64_t n) {
+constexpr int positions(builder& b, int i, std::int64_t n, std::int64_t size = 1) {
   const auto number = [&](std::int64_t x) { return emit::constant(b, b.type(i), static_cast<double>(x)); };
-  const int zero = number(0), last = number(n - 1);
+  const int zero = number(0), last = number(n - size);
   const int from_end = emit::add(b, i, number(n));
   const int at = emit::where(b, emit::less(b, i, zero), from_end, i);
   const int not_before = emit::where(b, emit::less(b, at, zero), zero, at);
@@ -5347,6 +5349,72 @@ Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { retu
 
 DRX_SILENT(reshape)
 DRX_SILENT(transpose)
+
+}
+
+namespace drx::prim::rules::lanes {
+
+class own_places {
+ public:
+  constexpr own_places(builder& b, const shape& whole, const shape& to) : b_(b), to_(to) {
+    std::int64_t stride = 1;
+    for (int i = 0; i < whole.rank; ++i) strides_.push_back(0);
+    for (int i = whole.rank - 1; i >= 0; --i) {
+      strides_[i] = stride;
+      stride *= whole[i];
+    }
+    type_ = stride <= std::numeric_limits<std::int32_t>::max() ? dtype::int32 : dtype::int64;
+  }
+  constexpr void along(int own, int i) {
+    if (to_[own] == 1) return;
+    shape line = to_;
+    for (int k = 0; k < line.rank; ++k)
+      if (k != own) line[k] = 1;
+    add(emit::iota(b_, {type_, line}, own), strides_[i]);
+  }
+  constexpr void at(int positions, int i) { add(emit::cast(b_, positions, type_), strides_[i]); }
+  [[nodiscard]] constexpr int written() const { return sum_; }
+
+ private:
+  builder& b_;
+  shape to_;
+  vec<std::int64_t> strides_;
+  dtype type_ = dtype::int32;
+  int sum_ = -1;
+
+  constexpr void add(int x, std::int64_t stride) {
+    const int step = emit::constant(b_, b_.type(x), static_cast<double>(stride));
+    const int term = emit::broadcast_to(b_, emit::mul(b_, x, step), to_);
+    sum_ = sum_ < 0 ? term : emit::add(b_, sum_, term);
+  }
+};
+
+constexpr bool pays_to_gather(const lane_site& s, int x, std::int64_t moved) {
+  if (2 * moved > s.b.shape(x).size() || s.constants.find(x) >= 0) return false;
+  const entry* e = s.b.definition(x);
+  while (e && e->prim == &prim::reshape) {
+    if (s.constants.find(e->operands[0]) >= 0) return false;
+    e = s.b.definition(e->operands[0]);
+  }
+  return !e || e->prim != &prim::transpose;
+}
+constexpr int flat(builder& b, int x) { return emit::reshape(b, x, make_shape(b.shape(x).size())); }
+
+constexpr int taken_places(builder& b, const shape& whole, int indices, int axis) {
+  const shape each = b.shape(indices);
+  const int any = each.rank - 1, last = whole.rank - 1;
+  shape to, of_positions;
+  for (int i = 0; i < axis; ++i) to.push_back(whole[i]);
+  for (int i = 0; i < any; ++i) to.push_back(each[i]);
+  for (int i = axis + 1; i <= last; ++i) to.push_back(whole[i]);
+  for (int i = 0; i < to.rank; ++i)
+    of_positions.push_back((i >= axis && i < axis + any) || i == to.rank - 1 ? to[i] : 1);
+  own_places places(b, whole, to);
+  for (int i = 0; i < axis; ++i) places.along(i, i);
+  places.at(emit::reshape(b, indexing::positions(b, indices, whole[axis]), of_positions), axis);
+  for (int i = axis + 1; i <= last; ++i) places.along(i - 1 + any, i);
+  return places.written();
+}
 
 }
 
@@ -5678,6 +5746,28 @@ struct dynamic_slice {
     const view s(a);
     return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!s.in_lanes[1]) return rules::lanes::same_places<1>(s);
+    const view v(s.e);
+    const int x = s.operands[0];
+    const shape whole = s.b.shape(x);
+    if (!s.in_lanes[0] || v.batch != 0) return {};
+    shape to = whole, numbers = whole;
+    for (int i = 0; i < to.rank; ++i) {
+      if (i < v.sizes.size()) to[i] = v.sizes[i];
+      if (i < to.rank - 1) numbers[i] = 1;
+    }
+    if (to.size() == 0 || !rules::lanes::pays_to_gather(s, x, to.size())) return {};
+    rules::lanes::own_places places(s.b, whole, to);
+    for (int i = 0; i < to.rank; ++i) {
+      if (to[i] != whole[i]) {
+        const int start = emit::slice(s.b, s.operands[1], {i, 0}, {i + 1, s.n}, {1, 1});
+        places.at(emit::reshape(s.b, indexing::positions(s.b, start, whole[i], to[i]), numbers), i);
+      }
+      places.along(i, i);
+    }
+    return {emit::take(s.b, rules::lanes::flat(s.b, x), places.written(), 0, 0)};
+  }
   static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part,
                        const std::int64_t* at, std::int64_t* start) {
     for (int i = 0; i < from.rank; ++i) start[i] = 0;
@@ -5820,7 +5910,7 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .print = rules::dynamic_slice::print,
                                          .evaluate = rules::dynamic_slice::evaluate,
                                          .known = rules::known::handed_on,
-                                         .lanes = rules::lanes::same_places<1>,
+                                         .lanes = rules::dynamic_slice::lanes,
                                          .split = rules::split::along_batch<rules::dynamic_slice>,
                                          .takes_halves = true};
 inline constexpr primitive update_slice{.name = "update_slice",
@@ -6023,6 +6113,16 @@ struct take {
     const auto [axis, batch] = view(a);
     return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!s.in_lanes[1]) return rules::lanes::same_places<1>(s);
+    const auto [axis, batch] = view(s.e);
+    const int x = s.operands[0], indices = s.operands[1];
+    const shape from = s.b.shape(x);
+    if (!s.in_lanes[0] || batch != 0 || from.size() == 0) return {};
+    if (!rules::lanes::pays_to_gather(s, x, from.size() / from[axis] / s.n * s.b.shape(indices).size())) return {};
+    const int places = rules::lanes::taken_places(s.b, from, indices, axis);
+    return {emit::take(s.b, rules::lanes::flat(s.b, x), places, 0, 0)};
+  }
   static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at,
                          std::int64_t* element) {
     const int any = indices.type.shape.rank - batch;
@@ -6097,6 +6197,21 @@ struct scatter {
     return emit::constant(b, type({from, a, {}})[0], 0);
   }
   static constexpr known_values known(const known_site& s) { return {s.operands[1].but_zero()}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const auto [axis, batch, extent] = view(s.e);
+    if (s.is_added_up || !s.in_lanes[0] || batch != 0) return {};
+    const int updates = s.operand(1), any = s.b.shape(s.operands[0]).rank - 1;
+    const shape from = s.b.shape(updates);
+    shape to;
+    for (int i = 0; i < axis; ++i) to.push_back(from[i]);
+    to.push_back(extent);
+    for (int i = axis + any; i < from.rank; ++i) to.push_back(from[i]);
+    if (from.size() == 0 || 2 * from.size() > to.size()) return {};
+    const int places = rules::lanes::taken_places(s.b, to, s.operands[0], axis);
+    const int sums =
+        emit::scatter(s.b, rules::lanes::flat(s.b, places), rules::lanes::flat(s.b, updates), 0, 0, to.size());
+    return {emit::reshape(s.b, sums, to)};
+  }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
     const int axis = view(v.e).axis, batch = view(v.e).batch;
@@ -6125,7 +6240,7 @@ inline constexpr primitive take{.name = "take",
                                 .print = rules::take::print,
                                 .evaluate = rules::take::evaluate,
                                 .known = rules::known::handed_on,
-                                .lanes = rules::lanes::same_places<1>,
+                                .lanes = rules::take::lanes,
                                 .split = rules::split::along_batch<rules::take>,
                                 .takes_halves = true};
 inline constexpr primitive scatter{.name = "scatter",
@@ -6137,6 +6252,7 @@ inline constexpr primitive scatter{.name = "scatter",
                                    .print = rules::take::print,
                                    .evaluate = rules::scatter::evaluate,
                                    .known = rules::scatter::known,
+                                   .lanes = rules::scatter::lanes,
                                    .split = rules::split::along_batch<rules::scatter>};
 }
 namespace emit {
@@ -12477,8 +12593,8 @@ struct cond {
       return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     }
     vec<bool> first = in, second = in;
-    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first),
-                   y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
+    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first, 0),
+                   y = s.write(s.b, s.n, s.e.regions[1], inputs, second, 0);
     vec<int> r;
     for (int i = 0; i < x.size(); ++i) {
       const int yes = first[i] ? x[i] : s.spread(x[i]), no = second[i] ? y[i] : s.spread(y[i]);
@@ -13780,7 +13896,7 @@ struct scan {
     for (bool grown = true; grown;) {
       grown = false;
       for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
-      step = s.region(body, in, must, s.results);
+      step = s.region(body, in, must, s.results, p.constants);
       for (int i = 0; i < p.carries; ++i)
         if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
     }

@@ -31,9 +31,9 @@ inline constexpr auto energy = [](auto turns, auto signs, auto bonds) {  // a ch
   return drx::dot(state, bonds * state - 0.7f * flipped);
 };
 inline constexpr auto slopes = [](auto turns, auto signs, auto bonds) {
-  auto [energies, slopes] =
+  auto [energies, by_turns] =
       drx::map(drx::value_and_grad(energy), turns, drx::broadcast<starts>(signs), drx::broadcast<starts>(bonds));
-  return std::pair{drx::reduce_min(energies), slopes};
+  return std::pair{drx::reduce_min(energies), by_turns};
 };
 using Program = drx::program<slopes, drx::placed<angles, starts>, states, states>;
 }  // namespace quantum

@@ -1,5 +1,6 @@
 // drx/run/fused/short_rows.hpp: a fused loop over short rows. Row by row it would have scalar remainders and restart
 // each time; instead, operands broadcast along rows or columns are written out first, and several rows are one loop.
+// Tested by tests/unit/run/short_rows.cpp and tests/unit/run/runs_of_rows.cpp.
 #pragma once
 
 #include <drx/run/fused/elements.hpp>

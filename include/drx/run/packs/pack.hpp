@@ -1,6 +1,6 @@
 // drx/run/packs/pack.hpp: packs, that is neighbouring numbers in one vector register of the target, and transposition
 // with them.
-// Tested by tests/unit/run/gemm.cpp.
+// Tested by tests/unit/run/gemm.cpp and tests/unit/run/pack_transposes.cpp.
 #pragma once
 
 #include <drx/run/packs/inlining.hpp>
