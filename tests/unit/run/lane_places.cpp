@@ -93,7 +93,8 @@ template <class T>
 constexpr auto table_of = [](auto start, auto tables, auto all_places) {
   auto one = [](auto x0, auto t0, auto places) {
     auto step = [=](auto i, auto both) {
-      auto [x, t] = both;
+      const auto x = std::get<0>(both);
+      const auto t = std::get<1>(both);  // (clang 14 captures no name of a structured binding)
       const auto p = drx::index(places, i) - 9;
       const auto row = drx::take(t, drx::index<0>(p));
       const auto turned = [&] {
@@ -105,8 +106,7 @@ constexpr auto table_of = [](auto start, auto tables, auto all_places) {
       return std::tuple{0.5 * x + drx::sin(drx::sum<0>(drx::cast<double>(drx::take(t, p))) + drx::cast<double>(row)),
                         turned};
     };
-    auto [x, t] = drx::fori_loop<6>(std::tuple{x0, t0}, step);
-    return std::tuple{x, t};
+    return drx::fori_loop<6>(std::tuple{x0, t0}, step);
   };
   return drx::map(one, start, tables, all_places);
 };
