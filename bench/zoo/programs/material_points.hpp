@@ -27,12 +27,13 @@ inline constexpr auto error = [](auto stiffness, auto start, auto speed, auto wa
     return std::tuple{x + dt * faster, faster, slope, volume * (1 + dt * drx::einsum<"pii->p">(slope))};
   };
   auto still = drx::zeros<array<float, 64, 2, 2>>();
-  auto from = std::tuple{start, drx::broadcast_to<64, 2>(speed), still, drx::ones<array<float, 64>>()};
-  return drx::sum(drx::square(drx::mean<0>(std::get<0>(drx::fori_loop<30>(from, step))) - wanted));
+  auto from = std::tuple{start, speed, still, drx::ones<array<float, 64>>()};
+  return drx::mean(drx::square(std::get<0>(drx::fori_loop<30>(from, step)) - wanted));
 };
 inline constexpr auto loss = [](auto s, auto start, auto speeds, auto wanted) {
   return drx::reduce_mean(drx::map(error, drx::broadcast<throws>(s), drx::broadcast<throws>(start), speeds, wanted));
 };
-using pairs = drx::placed<array<float, 2>, throws>;
-using Program = drx::program<drx::value_and_grad<0, 1>(loss), float, array<float, 64, 2>, pairs, pairs>;
+using points = array<float, 64, 2>;
+using Program = drx::program<drx::value_and_grad<0, 1>(loss), float, points, drx::placed<points, throws>,
+                             drx::placed<array<float, 2>, throws>>;
 }  // namespace material_points

@@ -14,10 +14,10 @@ NODES = np.array([[i, j] for i in range(3) for j in range(3)], np.float32)
 def arguments(random):
     square = np.stack(np.meshgrid(np.linspace(0.4, 0.6, 8), np.linspace(0.4, 0.6, 8), indexing="ij"), -1).reshape(64, 2)
     return [np.float32(50), (square + 0.003 * random.normal(size=(64, 2))).astype(np.float32),
-            random.normal(size=(32, 2)).astype(np.float32), random.uniform(0.3, 0.7, (32, 2)).astype(np.float32)]
+            random.normal(size=(32, 64, 2)).astype(np.float32), random.uniform(0.3, 0.7, (32, 2)).astype(np.float32)]
 
 
-def height(stiffness, start, speed, memory):
+def ends_of(stiffness, start, speed, memory):
     def step(carry, _):
         x, v, affine, volume = carry
         base = jnp.floor(16 * x - 0.5)
@@ -36,14 +36,14 @@ def height(stiffness, start, speed, memory):
         faster = jnp.sum(got, 1)
         return (x + DT * faster, faster, slope, volume * (1 + DT * jnp.trace(slope, axis1=1, axis2=2))), None
 
-    still = (start, jnp.zeros((64, 2), jnp.float32) + speed, jnp.zeros((64, 2, 2), jnp.float32), jnp.ones(64, jnp.float32))
-    return jnp.mean(jax.lax.scan(memory(step), still, length=30)[0][0], 0)
+    still = (start, speed, jnp.zeros((64, 2, 2), jnp.float32), jnp.ones(64, jnp.float32))
+    return jax.lax.scan(memory(step), still, length=30)[0][0]
 
 
 def by(memory, of_all):
     def error(stiffness, start, speeds, wanted):
-        ends = of_all(lambda v: height(stiffness, start, v, memory), speeds)
-        return jnp.mean(jnp.sum(jnp.square(ends - wanted), 1))
+        ends = of_all(lambda v: ends_of(stiffness, start, v, memory), speeds)
+        return jnp.mean(jnp.square(ends - wanted[:, None]))
 
     return jax.value_and_grad(error, (0, 1))
 
