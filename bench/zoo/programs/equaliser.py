@@ -25,14 +25,14 @@ def heard(f, sound, unroll):  # sound: samples, then any
     return jax.lax.scan(sample, jnp.zeros((6, 2) + sound.shape[1:], jnp.float32), sound, unroll=unroll)[1]
 
 
-def filter_by_filter(f, sound):
+def filter_by_filter(f, sound, unroll=1):
     for i in range(6):
         def sample(state, x, i=i):
             out = f[i, 0] * x + state[0]
             return (f[i, 1] * x - f[i, 3] * out + state[1], f[i, 2] * x - f[i, 4] * out), out
 
         zero = jnp.zeros(sound.shape[1:], jnp.float32)
-        sound = jax.lax.scan(sample, (zero, zero), sound)[1]
+        sound = jax.lax.scan(sample, (zero, zero), sound, unroll=unroll)[1]
     return sound
 
 
@@ -44,4 +44,5 @@ twins = {
     "members": jax.value_and_grad(
         lambda f, x, y: jnp.mean(jax.vmap(lambda a, b: jnp.mean(jnp.square(heard(f, a, 1) - b)))(x, y))),
     "samples": error(lambda f, x: heard(f, x, 1)), "unrolled": error(lambda f, x: heard(f, x, 8)),
-    "filter_by_filter": error(filter_by_filter)}
+    "filter_by_filter": error(filter_by_filter),
+    "filter_by_filter_unrolled": error(lambda f, x: filter_by_filter(f, x, 8))}

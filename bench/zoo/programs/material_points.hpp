@@ -1,13 +1,15 @@
 #pragma once
 #include <drx/drx.hpp>
 
+#include <cstdint>
+#include <tuple>
+
 namespace material_points {
 struct throws : drx::placement<throws> {};
 using drx::array;
 inline constexpr float dt = 0.004f;
 inline constexpr array<float, 9, 2> nodes{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}};
 inline constexpr array<std::int32_t, 9> about{0, 1, 2, 16, 17, 18, 32, 33, 34};
-
 inline constexpr auto error = [](auto stiffness, auto start, auto speed, auto wanted) {  // a soft body on 16 x 16 nodes
   auto step = [=](auto carry) {
     auto [x, v, affine, volume] = carry;
@@ -26,8 +28,7 @@ inline constexpr auto error = [](auto stiffness, auto start, auto speed, auto wa
     auto faster = drx::sum<1>(got);
     return std::tuple{x + dt * faster, faster, slope, volume * (1 + dt * drx::einsum<"pii->p">(slope))};
   };
-  auto still = drx::zeros<array<float, 64, 2, 2>>();
-  auto from = std::tuple{start, speed, still, drx::ones<array<float, 64>>()};
+  auto from = std::tuple{start, speed, drx::zeros<array<float, 64, 2, 2>>(), drx::ones<array<float, 64>>()};
   return drx::mean(drx::square(std::get<0>(drx::fori_loop<30>(from, step)) - wanted));
 };
 inline constexpr auto loss = [](auto s, auto start, auto speeds, auto wanted) {

@@ -16,7 +16,7 @@ def arguments(random):
             normal(1, 64, 128, 32), normal(1, 64, 128, 32)]
 
 
-def by_steps(net, x, memory):
+def by_steps(net, x, memory, unroll=1):
     rates, weight, bias, write, read, skip = net
     decay = -jnp.exp(rates)
 
@@ -25,7 +25,7 @@ def by_steps(net, x, memory):
         h = jnp.exp(dt[..., None] * decay) * h + (dt * seen)[..., None] * (seen @ write)[..., None, :]
         return h, jnp.einsum("...dn,...n->...d", h, seen @ read) + skip * seen
 
-    return jax.lax.scan(memory(step), jnp.zeros(x.shape[1:] + (8,), jnp.float32), x)[1]
+    return jax.lax.scan(memory(step), jnp.zeros(x.shape[1:] + (8,), jnp.float32), x, unroll=unroll)[1]
 
 
 def at_once(net, x, _):  # an associative scan, as on wide machines
@@ -44,12 +44,25 @@ def of_members(outputs, memory):
     return lambda *a: jax.value_and_grad(loss)(a[:6], *a[6:])
 
 
-def batch(*a):
+def batch(memory):
     def loss(net, x, y):
-        return jnp.mean(jnp.square(by_steps(net, x.transpose(1, 0, 2), jax.checkpoint) - y.transpose(1, 0, 2)))
+        return jnp.mean(jnp.square(by_steps(net, x.transpose(1, 0, 2), memory) - y.transpose(1, 0, 2)))
+
+    return lambda *a: jax.value_and_grad(loss)(a[:6], *a[6:])
+
+
+def in_turn(*a):  # a sequence's work stays in a cache
+    def loss(net, x, y):
+        one = lambda m: jnp.mean(jnp.square(by_steps(net, m[0], lambda f: f) - m[1]))  # noqa: E731
+        return jnp.mean(jax.lax.map(one, (x, y)))
 
     return jax.value_and_grad(loss)(a[:6], *a[6:])
 
 
+def unrolled(net, x, memory):
+    return by_steps(net, x, memory, 8)
+
+
 twins = {"members": of_members(by_steps, lambda f: f), "checkpointed": of_members(by_steps, jax.checkpoint),
-         "associative": of_members(at_once, None), "batch": batch}
+         "unrolled": of_members(unrolled, jax.checkpoint), "associative": of_members(at_once, None), "in_turn": in_turn,
+         "batch": batch(jax.checkpoint), "batch_kept": batch(lambda f: f)}
