@@ -13425,6 +13425,7 @@ struct scan {
       return operand >= constants && operand < constants + carries;
     }
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
+    [[nodiscard]] constexpr bool is_counted() const { return length && !guard; }
     [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
       other.keeps_residuals = keeps_residuals;
       return make() == other.make();

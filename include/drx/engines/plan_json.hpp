@@ -119,7 +119,7 @@ class plan_writer {
       }
       std::optional<std::int64_t> inside;
       if (e.prim == &prim::scan)
-        if (const prim::rules::scan::view loop(e); times && loop.length && !loop.guard) inside = *times * *loop.length;
+        if (const prim::rules::scan::view loop(e); times && loop.is_counted()) inside = *times * *loop.length;
       const auto stages = list.size();
       for (int k = 0; k < e.regions.size(); ++k) add_stages(list, e.regions[k], x.first_region + k, inside);
       if (list.size() == stages) between_ += drx::detail::show_entry(t, e) + "\n";

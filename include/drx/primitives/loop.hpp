@@ -59,6 +59,8 @@ struct scan {
     }
     /// The first operand after the carries.
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
+    /// Whether it takes a known number of steps, all of which do something.
+    [[nodiscard]] constexpr bool is_counted() const { return length && !guard; }
     /// Whether another loop differs in its residuals at most.
     [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
       other.keeps_residuals = keeps_residuals;

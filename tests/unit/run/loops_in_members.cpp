@@ -87,6 +87,20 @@ constexpr auto chain = [](auto weights, auto data) {
 };
 using Chain = drx::program<chain, drx::array<double, 20, 6>, drx::placed<drx::array<double, 24, 20>, runs>>;
 
+// Pairs fill the vectors in each member, and blocks would keep the steps of many.
+constexpr auto pairs = [](auto pull, auto data) {
+  auto of_member = [](auto p, auto start) {
+    return drx::fori_loop<100>(start, [=](auto x) {
+      return x + 0.01 * drx::sum<1>(p * drx::sin(drx::expand_dims<0>(x) - drx::expand_dims<1>(x)));
+    });
+  };
+  return drx::value_and_grad([=](auto p) {
+    return drx::reduce_sum(drx::map([=](auto q, auto x) { return drx::sum(drx::square(of_member(q, x))); },
+                                    drx::broadcast<runs>(p), data));
+  })(pull);
+};
+using Pairs = drx::program<pairs, drx::array<double, 48>, drx::placed<drx::array<double, 48>, runs>>;
+
 template <class P>
 std::string plan_of() {
   return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
@@ -115,4 +129,8 @@ TEST_CASE("blocks of members are as large as what their loops keep of the steps 
   CHECK(plan_of<LongRecurrence<5000>>().find("blocks of 8; groups of 8]") != std::string::npos);
   CHECK(plan_of<LongRecurrence<10000>>().find("blocks") == std::string::npos);
   CHECK(plan_of<LongRecurrence<10000, 1>>().find("blocks of 32") != std::string::npos);  // forward mode keeps nothing
+}
+TEST_CASE("a member that fills the vectors stays alone, so that the steps of one are kept") {
+  harness::check_run<Pairs>({}, {1, 33});
+  CHECK(plan_of<Pairs>().find("blocks") == std::string::npos);
 }

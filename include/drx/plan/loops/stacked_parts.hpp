@@ -48,9 +48,8 @@ class stacked_parts {
   const tape& t_;
   vec<stack_in_parts> stacks_;
 
-  /// Whether an entry is a loop that takes all of its steps.
   static constexpr bool is_counted(const entry& e) {
-    return e.prim == &prim::scan && prim::rules::scan::view(e).length && !prim::rules::scan::view(e).guard;
+    return e.prim == &prim::scan && prim::rules::scan::view(e).is_counted();
   }
   constexpr void find(int w, int y) {
     const int v = t_.entries[w].results[y];

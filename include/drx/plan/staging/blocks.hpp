@@ -175,8 +175,8 @@ constexpr bool folds_short_rows(const tape& body, const entry& e, bool several) 
   // Members' only rows lie one below the other along a first axis, where those that fill a vector do well.
   return several ? s.last() <= machine::short_row : s.last() * byte_size(x.type) < machine::cache_line;
 }
-/// Whether all of a body that differs between members has rules for lanes. (Rows that are read at places of a member's
-/// own have none.)
+/// Whether all of a body that differs between members has rules for lanes, and no member reads rows at places of its
+/// own, which may have to be turned.
 constexpr bool stays_in_lanes(const tape& body, const vec<bool>& depends) {
   for (const entry& e : body.entries) {
     bool varies = false;
@@ -361,7 +361,6 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
     return !lanes || bytes_of_steps(block_body(body, stage, n)) > machine::kept_by_block;
   };
   if (keeps_too_much(8)) return {};
-  if (keeps_too_much(leaf)) return {keeps_too_much(16) ? 8 : 16};
   vec<bool> own(body.inputs.size(), false);
   for (int i = 0; i <= placed; ++i) own[i] = true;
   const std::int64_t largest = shares_matrix(body, own) ? 0 : largest_computed(body);
@@ -369,6 +368,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
     return n * largest > cache && largest_computed(block_body(body, stage, n)) > std::max(cache, 2 * largest);
   };
   if (outgrows(leaf, machine::value_of_lanes)) return {};  // one member fills the vectors
+  if (keeps_too_much(leaf)) return {keeps_too_much(16) ? 8 : 16};
   constexpr std::int64_t large = prim::rules::stage::large_leaf;
   const auto fits_large_block = [&](std::int64_t value) { return large * value <= machine::value_of_large_block; };
   if (many && !has_loops(body) && fits_large_block(bytes) &&

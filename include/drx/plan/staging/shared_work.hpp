@@ -16,7 +16,7 @@ namespace drx::plan {
 /// end, or return, where there are no members).
 constexpr bool stays_with_members(const entry& e) {
   if (e.attrs.placement || e.prim->native) return true;
-  if (e.prim == &prim::scan && (prim::rules::scan::view(e).guard || !prim::rules::scan::view(e).length)) return true;
+  if (e.prim == &prim::scan && !prim::rules::scan::view(e).is_counted()) return true;
   for (const tape& region : e.regions)
     for (const entry& inner : region.entries)
       if (stays_with_members(inner)) return true;
@@ -112,7 +112,7 @@ class loop_in_parts {
   }
   /// Whether two loops are better than one: the first has work to do, and what it stacks stays in a cache.
   [[nodiscard]] constexpr bool is_worth_it() const {
-    if (n_.guard || !n_.length || part_.handed.empty()) return false;
+    if (!n_.is_counted() || part_.handed.empty()) return false;
     const double shared = part_.operations();
     if (shared * machine::shared_part_of_work < operations(region_)) return false;
     bool rest = false;
