@@ -37,6 +37,20 @@ def differences(means, logs, offers, draws):  # from the chosen offer, whose exp
     return -jnp.mean(jax.nn.logsumexp(-jnp.sum(jnp.log1p(jnp.sum(jnp.exp(liked), 2)), 1), 1))
 
 
+def in_blocks(size):  # people whose numbers stay in the second cache
+    def blocks(means, logs, offers, draws):
+        of_block = lambda d: jnp.sum(jax.vmap(of_differences, (None, None, 0, 0))(means, logs, *d))
+        return -jnp.sum(jax.lax.map(of_block, [x.reshape(-1, size, *x.shape[1:]) for x in (offers, draws)])) / 1000
+
+    return blocks
+
+
+def of_differences(means, logs, offers, draws):
+    off = (offers[:, 1:] - offers[:, :1]).reshape(32, 6)
+    liked = (off @ (means + jnp.exp(logs) * draws).T).reshape(8, 4, 32)
+    return jax.nn.logsumexp(-jnp.sum(jnp.log1p(jnp.sum(jnp.exp(liked), 1)), 0))
+
+
 def columns(means, logs, offers, draws):  # people last
     tastes = means[:, None, None] + jnp.exp(logs)[:, None, None] * draws.transpose(2, 1, 0)
     off = offers[:, :, 1:] - offers[:, :, :1]
@@ -49,3 +63,4 @@ def gradient(f):
 
 
 twins = {f.__name__: gradient(f) for f in (members, one_by_one, batch, differences, columns)}
+twins |= {f"blocks_of_{size}": gradient(in_blocks(size)) for size in (10, 50)}
