@@ -17,7 +17,9 @@ bool changed() {
 /// Whether a value of the plan, or one that a loop of it computes, has this type.
 template <class P>
 bool has(const char* type) {
-  return drx::plan::show<P, "row chunks">().find(std::string(": ") + type + " = ") != std::string::npos;
+  std::string typed = ": ";  // (of a sum of strings g++ 12 may warn for nothing)
+  typed.append(type).append(" = ");
+  return drx::plan::show<P, "row chunks">().find(typed) != std::string::npos;
 }
 
 // Pairs of atoms: sums over both of a pair, a condition on their numbers, and a sum of all.
