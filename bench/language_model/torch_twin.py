@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A round of local SGD of a decoder in PyTorch: client by client, steps of autograd, compiled."""
+"""A round of local SGD of a decoder in PyTorch: client by client, and clients as a batch, steps of autograd, compiled."""
 
 import pathlib
 import sys
@@ -12,7 +12,7 @@ suite = twin.Suite()
 
 import torch  # noqa: E402
 from inputs import LAYER, RATE, TASKS, make_inputs  # noqa: E402
-from torch.func import grad  # noqa: E402
+from torch.func import grad, vmap  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 torch.set_num_threads(suite.threads)
@@ -50,9 +50,17 @@ for row, (width, heads, context, layers, *_) in TASKS.items():
             total = m if total is None else {name: total[name] + p for name, p in m.items()}
         return {name: p / len(text) for name, p in total.items()}
 
-    for side, its_step in {"PyTorch": step, "PyTorch, compiled": torch.compile(step)}.items():
-        a_round(model, text, its_step)
-        suite.add(row, side, call=lambda model=model, text=text, its_step=its_step: a_round(model, text, its_step),
+    def a_round_of_all(model, text, step):  # each client's model is a row
+        m = {name: p.expand(len(text), *p.shape) for name, p in model.items()}
+        for i in range(text.shape[1]):
+            m = step(m, text[:, i])
+        return {name: p.mean(0) for name, p in m.items()}
+
+    sides = {"PyTorch": (a_round, step), "PyTorch, compiled": (a_round, torch.compile(step)),
+             "PyTorch, clients as a batch, compiled": (a_round_of_all, torch.compile(vmap(step)))}
+    for side, (rounds, its_step) in sides.items():
+        rounds(model, text, its_step)
+        suite.add(row, side, call=lambda model=model, text=text, rounds=rounds, its_step=its_step: rounds(model, text, its_step),
                   result=lambda y, model=model: [(y[name] - model[name]).numpy() for name in model])
 suite.version("torch", torch.__version__)
 suite.run()
