@@ -1600,7 +1600,7 @@ constexpr void tapes::more() {
 }
 constexpr void tapes::fewer(shared* s) {
   if (!s) return;
-  const int left = std::is_constant_evaluated() ? --s->uses : __atomic_sub_fetch(&s->uses, 1, __ATOMIC_ACQ_REL);
+  int left = std::is_constant_evaluated() ? --s->uses : __atomic_sub_fetch(&s->uses, 1, __ATOMIC_ACQ_REL);
   if (left == 0) delete s;
 }
 constexpr void tapes::unshare() {

@@ -108,7 +108,8 @@ constexpr void tapes::more() {
 }
 constexpr void tapes::fewer(shared* s) {
   if (!s) return;
-  const int left = std::is_constant_evaluated() ? --s->uses : __atomic_sub_fetch(&s->uses, 1, __ATOMIC_ACQ_REL);
+  // not const, of which clang 14 would say that it is always computed at compile time
+  int left = std::is_constant_evaluated() ? --s->uses : __atomic_sub_fetch(&s->uses, 1, __ATOMIC_ACQ_REL);
   if (left == 0) delete s;
 }
 constexpr void tapes::unshare() {

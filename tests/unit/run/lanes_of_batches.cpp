@@ -96,7 +96,8 @@ void check_differences(double low) {
   for (int i = 0; i < w.size; ++i) w.data()[i] = low + 0.8 * static_cast<double>(i * 7 % 11) / 11;
   std::vector<X> x(3);
   for (std::size_t i = 0; i < x.size(); ++i)
-    for (int j = 0; j < X::size; ++j) x[i].data()[j] = low + 0.7 * static_cast<double>((5 * i + 3 * j) % 13) / 13;
+    for (int j = 0; j < X::size; ++j)
+      x[i].data()[j] = low + 0.7 * static_cast<double>((5 * static_cast<int>(i) + 3 * j) % 13) / 13;
   const auto report = drx::check_grads<Value<F, array<double, 6, N, N>, X>>(w, x);
   CHECK_MESSAGE(report.ok(), report.text());
 }

@@ -101,7 +101,8 @@ constexpr auto while_below = [](auto x, auto limit) {
 /// A loop in a branch in a loop, whose old carry is read behind it and is another carry's next value.
 constexpr auto loop_in_a_branch = [](auto x, auto w) {
   return drx::fori_loop<3>(std::tuple{x, x, w}, [](auto carry) {
-    auto [a, b, u] = carry;
+    auto a = std::get<0>(carry), b = std::get<1>(carry);  // clang 14 captures no structured bindings
+    auto u = std::get<2>(carry);
     auto z = drx::cond(drx::sum(u) > 0.1, [=] { return drx::fori_loop<3>(a, settled); }, [=] { return settled(b); });
     auto next = drx::map([](auto p, auto q, auto r) { return p - 0.5 * q + 0.1 * r; }, z, a, b);
     auto mean = drx::reduce_mean(drx::map([](auto v) { return drx::mean(v); }, next));
