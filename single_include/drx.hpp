@@ -19517,6 +19517,10 @@ constexpr bool comes_before(T x, T y) {
     return x < y;
   }
 }
+template <class T>
+constexpr bool comes_before(const T* x, std::int32_t i, std::int32_t j) {
+  return comes_before(x[i], x[j]) || (!comes_before(x[j], x[i]) && i < j);
+}
 namespace rules {
 struct argsort {
   static constexpr vec<abstract_value> type(const typing& t) {
@@ -19540,7 +19544,7 @@ struct argsort {
         const T* x = v.in[0]->data<T>() + row;
         std::int32_t* order = v.out[0].data<std::int32_t>() + row;
         for (std::int64_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
-        std::stable_sort(order, order + n, [&](std::int32_t i, std::int32_t j) { return comes_before(x[i], x[j]); });
+        std::sort(order, order + n, [x](std::int32_t i, std::int32_t j) { return comes_before(x, i, j); });
       }
     });
   }

@@ -144,11 +144,8 @@ struct team_kernel<C, E, &prim::argsort> {
           for_each(team, rows * n, [&](std::int64_t at) {
             const std::int64_t i = at % n, first = i - far % run;
             if (i + far >= n || first < 0 || first % (2 * far) >= far || i / (2 * run) != (i + far) / (2 * run)) return;
-            const T* const row = p + (at - i);
             std::int32_t &left = order[at], &right = order[at + far];
-            const bool stays = prim::comes_before(row[left], row[right]) ||
-                               (!prim::comes_before(row[right], row[left]) && left < right);
-            if (!stays) std::swap(left, right);
+            if (!prim::comes_before(p + (at - i), left, right)) std::swap(left, right);
           });
           team.barrier();
         }

@@ -428,9 +428,7 @@ struct kernel<C, E, &prim::argsort> {
     std::int32_t* order = elements<std::int32_t, C, y>(f);
     for (std::int64_t row = 0; row < rows; ++row, p += n, order += n) {
       for (std::int64_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
-      std::sort(order, order + n, [p](std::int32_t i, std::int32_t j) {  // (std::stable_sort would allocate)
-        return prim::comes_before(p[i], p[j]) || (!prim::comes_before(p[j], p[i]) && i < j);
-      });
+      std::sort(order, order + n, [p](std::int32_t i, std::int32_t j) { return prim::comes_before(p, i, j); });
     }
   }
 };
