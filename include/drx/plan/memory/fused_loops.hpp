@@ -147,7 +147,7 @@ constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads&
   const std::int64_t below = elements_below(s, reads.first), row = s[reads.first] * below;
   const std::int64_t least = w.least_rearranged_row;
   const bool one_row = row == s.size();
-  if (reads.pieces > 1 && below < least) return row >= (one_row ? 4 : 16) * least;
+  if (reads.pieces > 1 && below < least) return row / (one_row ? 4 : 16) >= least;
   return row >= least && (row % least == 0 || row >= machine::long_row || one_row);
 }
 /// Whether entry x copies its part out of the operands of o, its first operand and one of these rearrangements.
