@@ -4270,8 +4270,25 @@ DRX_INLINE T pow(T x, T y) {
   return std::pow(x, y);
 }
 template <std::floating_point T>
-DRX_INLINE T fmod(T x, T y) {
+DRX_INLINE bool within_fmod_limit(T x, T y) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  const T limit =
+      detail::format<T>::magic / 12;
+  return (std::fabs(x) < limit * std::fabs(y)) & (std::fabs(y) <= std::numeric_limits<T>::max());
+#else
+  (void)x, (void)y;
+  return true;
+#endif
+}
+template <std::floating_point T>
+DRX_INLINE T fmod_near(T x, T y) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  const T magic = detail::format<T>::magic, n = detail::as_rounded(detail::as_rounded(x / y + magic) - magic);
+  const T r = detail::fma(-n, y, x), above = r + detail::with_sign_of(y, x);
+  return detail::with_sign_of(detail::select(((r < 0) != (x < 0)) & (r != 0), above, r), x);
+#else
   return std::fmod(x, y);
+#endif
 }
 
 }
@@ -19357,12 +19374,23 @@ struct remainder : same_type, on_numbers, singular_value {
     if constexpr (std::is_integral_v<T>) {
       return y == 0 ? x : y == T(-1) ? T(0) : x % y;
     } else {
-      return math::fmod(x, y);
+      return math::fmod_near(x, y);
     }
   }
   template <class T>
+  DRX_INLINE static bool near(T x, T y) {
+    return math::within_fmod_limit(x, y);
+  }
+  template <class T>
+  DRX_FN static T exact(T x, T y) {
+    return std::fmod(x, y);
+  }
+  template <class T>
   static T reference(T x, T y) {
-    return apply(x, y);
+    if constexpr (std::is_integral_v<T>)
+      return apply(x, y);
+    else
+      return std::fmod(x, y);
   }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return t;

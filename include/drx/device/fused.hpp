@@ -72,7 +72,9 @@ struct fused_element {
       using From = element_of<C, C::operand(e, 0)>;
       return prim::rules::cast::convert<R>(load<From, M, 0>(f, registers, r, i, product));
     } else if constexpr (run::fused_elements<Loop>::template ranged<M>) {
-      return row::exact(load<R, M, 0>(f, registers, r, i, product));
+      return [&]<int... K>(std::integer_sequence<int, K...>) {
+        return row::exact(load<R, M, K>(f, registers, r, i, product)...);
+      }(std::make_integer_sequence<int, Loop::arity(M)>{});
     } else {
       return [&]<int... K>(std::integer_sequence<int, K...>) {
         return static_cast<R>(row::apply(load<element_of<C, C::operand(e, K)>, M, K>(f, registers, r, i, product)...));

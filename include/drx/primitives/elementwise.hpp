@@ -8,8 +8,8 @@
 // and, if more is known of the result than that it is finite where the operands are (or not even that: singular_value),
 //   known(operands...)                        what is known of it, from what is known of the operands, or from
 //                                             a known_site
-// and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right
-// everywhere and the same as apply in the range.
+// and, where apply is right in a range only, for floating numbers: near(x...), whether these are in it, and
+// exact(x...), right everywhere and the same as apply in the range.
 #pragma once
 
 #include <drx/primitives/constant.hpp>

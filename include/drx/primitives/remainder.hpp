@@ -5,6 +5,8 @@
 #include <drx/primitives/piecewise.hpp>
 #include <drx/primitives/reported.hpp>
 
+#include <cmath>
+
 namespace drx {
 namespace prim {
 namespace rows {
@@ -16,12 +18,23 @@ struct remainder : same_type, on_numbers, singular_value {  // x - y trunc(x / y
     if constexpr (std::is_integral_v<T>) {
       return y == 0 ? x : y == T(-1) ? T(0) : x % y;  // defined for every input; x / 0 is 0
     } else {
-      return math::fmod(x, y);
+      return math::fmod_near(x, y);
     }
   }
   template <class T>
+  DRX_INLINE static bool near(T x, T y) {
+    return math::within_fmod_limit(x, y);
+  }
+  template <class T>
+  DRX_FN static T exact(T x, T y) {
+    return std::fmod(x, y);
+  }
+  template <class T>
   static T reference(T x, T y) {
-    return apply(x, y);
+    if constexpr (std::is_integral_v<T>)
+      return apply(x, y);
+    else
+      return std::fmod(x, y);
   }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return t;

@@ -635,10 +635,30 @@ DRX_INLINE T pow(T x, T y) {
 #endif
   return std::pow(x, y);
 }
-// libm's function, which is not vectorised.
+/// Whether fmod_near is right: always where nothing is fused, since it is libm's function there.
 template <std::floating_point T>
-DRX_INLINE T fmod(T x, T y) {
+DRX_INLINE bool within_fmod_limit(T x, T y) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  const T limit =
+      detail::format<T>::magic / 12;  // 2^20 or 2^49: then x / y may be off by a few units in the last place
+  return (std::fabs(x) < limit * std::fabs(y)) & (std::fabs(y) <= std::numeric_limits<T>::max());
+#else
+  (void)x, (void)y;
+  return true;
+#endif
+}
+/// fmod, to the last bit. With n an integer near x / y, x - n y is a multiple of the last place of y (or is x itself)
+/// and less than |y|, so that one fused step gives it exactly; the remainder is that, or that and |y|, which is a
+/// number again.
+template <std::floating_point T>
+DRX_INLINE T fmod_near(T x, T y) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  const T magic = detail::format<T>::magic, n = detail::as_rounded(detail::as_rounded(x / y + magic) - magic);
+  const T r = detail::fma(-n, y, x), above = r + detail::with_sign_of(y, x);
+  return detail::with_sign_of(detail::select(((r < 0) != (x < 0)) & (r != 0), above, r), x);
+#else
   return std::fmod(x, y);
+#endif
 }
 
 }  // namespace drx::math

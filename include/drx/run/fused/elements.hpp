@@ -68,18 +68,28 @@ struct fused_elements {
     }
   }
 
-  template <class Row, class T>
-  [[gnu::noinline]] static T exact(T x) {  // no branches in the loop, so that it is contracted like the fast one
-    return Row::exact(x);
+  template <class Row, class... T>
+  [[gnu::noinline]] static auto exact(T... x) {  // no branches in the loop, so that it is contracted like the fast one
+    return Row::exact(x...);
+  }
+  /// f of the operands of entry M.
+  template <int M, class Registers, class Pointers, class F>
+  DRX_INLINE static auto of_operands(const Registers& registers, const Pointers& pointers, std::int64_t r,
+                                     std::int64_t i, F f) {
+    return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      return f(load<element_of<C, C::operand(Loop::entry(M), K)>, M, K>(registers, pointers, r, i)...);
+    }(std::make_integer_sequence<int, Loop::arity(M)>{});
   }
   /// Whether entry M of the loop is fast in a range only.
   template <int M>
-  static constexpr bool ranged = requires { &prim::row_of<Loop::primitive_of(M)>::template exact<double>; };
+  static constexpr bool ranged = requires { &prim::row_of<Loop::primitive_of(M)>::template exact<double>; } &&
+                                 std::is_floating_point_v<element_of<C, C::result(Loop::entry(M), 0)>>;
   template <int M, class Registers, class Pointers>
   DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r,
                                       std::int64_t i) {
     using row = prim::row_of<Loop::primitive_of(M)>;
-    return !row::near(load<element_of<C, C::operand(Loop::entry(M), 0)>, M, 0>(registers, pointers, r, i));
+    return of_operands<M>(registers, pointers, r, i,
+                          [](auto... x) __attribute__((always_inline)) { return !row::near(x...); });
   }
 
   /// Computes the first halves of N elements of row r, from `first` on, and stores them in `kept` at `at`.
@@ -112,14 +122,14 @@ struct fused_elements {
       using From = element_of<C, C::operand(e, 0)>;
       return prim::rules::cast::convert<R>(load<From, M, 0>(registers, pointers, r, i));
     } else if constexpr (Exact && ranged<M>) {
-      return exact<row>(load<R, M, 0>(registers, pointers, r, i));
+      return of_operands<M>(registers, pointers, r, i,
+                            [](auto... x) __attribute__((always_inline)) { return exact<row>(x...); });
     } else if constexpr (Halves && Loop::template when<M> == detail::half::ended) {
       return row::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first],
                       load<R, M, 0>(registers, pointers, r, i));
     } else {
-      return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
-        return static_cast<R>(row::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
-      }(std::make_integer_sequence<int, Loop::arity(M)>{});
+      return of_operands<M>(registers, pointers, r, i,
+                            [](auto... x) __attribute__((always_inline)) { return static_cast<R>(row::apply(x...)); });
     }
   }
 
