@@ -27,6 +27,12 @@ def by_parts(x, w1):  # a product for each part
     return x @ w1[:8] + across @ w1[8:16] + down @ w1[16:]
 
 
+def padded(x, w1):  # neighbours as slices of one padded array
+    p = jnp.pad(x, [(0, 0)] * (x.ndim - 3) + [(1, 1), (1, 1), (0, 0)], mode="wrap")
+    across, down = p[..., 1:-1, 2:, :] - p[..., 1:-1, :-2, :], p[..., 2:, 1:-1, :] - p[..., :-2, 1:-1, :]
+    return jnp.concatenate([x, across, down], -1) @ w1
+
+
 def by_convolution(x, w1):
     kernel = jnp.zeros((3, 3, 8, 32), x.dtype).at[1, 1].set(w1[:8])
     kernel = kernel.at[1, 2].set(w1[8:16]).at[1, 0].set(-w1[8:16]).at[2, 1].set(w1[16:]).at[0, 1].set(-w1[16:])
@@ -54,6 +60,22 @@ def loss(hidden, one_by_one=False, unroll=1):
     return lambda *a: jax.value_and_grad(mean)(a[:3], *a[3:])
 
 
+def channels_first(*a):
+    def error(rule, x, target):
+        w1, b, w2 = rule
+
+        def step(x, _):
+            slopes = [jnp.roll(x, -1, axis) - jnp.roll(x, 1, axis) for axis in (-1, -2)]
+            seen = jnp.concatenate([x, *slopes], 1).reshape(16, 24, 1024)
+            return x + (w2.T @ jax.nn.relu(w1.T @ seen + b[:, None])).reshape(x.shape), None
+
+        x = jax.lax.scan(step, jnp.moveaxis(x, -1, 1), None, length=12)[0]
+        return jnp.mean(jnp.square(jnp.moveaxis(x[:, :4], 1, -1) - target))
+
+    return jax.value_and_grad(error)(a[:3], *a[3:])
+
+
 together = lambda x, w1: seen(x) @ w1
 twins = {"batch": loss(together), "one_by_one": loss(together, True), "unrolled": loss(together, False, 12),
-         "parts": loss(by_parts), "parts_one_by_one": loss(by_parts, True), "convolution": loss(by_convolution)}
+         "parts": loss(by_parts), "parts_one_by_one": loss(by_parts, True), "convolution": loss(by_convolution), "padded": loss(padded),
+         "channels_first": channels_first}
