@@ -39,7 +39,7 @@ def split_turned(x, w, h):  # both factors with six numbers in a row
     return jnp.sum(jnp.square(x - w @ v.T)), w, v.T
 
 
-def split_in_rows(x, w, h):  # both factors with long rows
+def split_in_rows(x, w, h, unroll=1):  # both factors with long rows
     xt, u = x.T, w.T
 
     def step(c, _):
@@ -47,7 +47,7 @@ def split_in_rows(x, w, h):  # both factors with long rows
         h = h * (u @ x) / ((u @ u.T) @ h + 1e-6)
         return (u * (h @ xt) / ((h @ h.T) @ u + 1e-6), h), None
 
-    u, h = jax.lax.scan(step, (u, h), None, length=25)[0]
+    u, h = jax.lax.scan(step, (u, h), None, length=25, unroll=unroll)[0]
     return jnp.sum(jnp.square(x - u.T @ h)), u.T, h
 
 
@@ -61,4 +61,4 @@ def mean(f, one_by_one=False):
 
 twins = {"members": mean(split), "one_by_one": mean(split, True), "unrolled": mean(lambda *a: split(*a, 5)),
          "turned": mean(split_turned), "turned_one_by_one": mean(split_turned, True), "in_rows": mean(split_in_rows),
-         "in_rows_one_by_one": mean(split_in_rows, True)}
+         "in_rows_one_by_one": mean(split_in_rows, True), "in_rows_unrolled": mean(lambda *a: split_in_rows(*a, 5))}

@@ -1,6 +1,6 @@
 """Maps of neighbours: 30 steps of t-SNE for 32 sets of 96 points in a plane, float.
 
-Bound: vectors of floats: a division and some 20 operations for each of 9216 pairs in each step.
+Bound: vectors of floats: three divisions and some 20 operations for each of 9216 pairs in each step.
 """
 
 import jax

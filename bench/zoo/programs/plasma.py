@@ -42,7 +42,17 @@ def by_product(e, left, share):
     return (1 - share) * (here @ e) + share * (here @ jnp.roll(e, -1))
 
 
-def energy(charge, force, one_by_one=False):
+def by_mod(x):
+    to = jnp.mod(x, 64)
+    return jnp.where(to < 64, to, 0)
+
+
+def by_floor(x):  # exact for a power of two, too, and no call for each number
+    to = x - 64 * jnp.floor(x / 64)
+    return jnp.where(to < 64, to, 0)
+
+
+def energy(charge, force, one_by_one=False, on_ring=by_mod, unroll=1):
     def run(push, x, v):
         def step(_, c):
             x, v, energy = c
@@ -51,10 +61,9 @@ def energy(charge, force, one_by_one=False):
             field = jnp.cumsum(1 - charge(left, share) / 16)
             e = field - jnp.mean(field)
             v = v - push * force(e, left, share)
-            to = jnp.mod(x + v, 64)
-            return jnp.where(to < 64, to, 0), v, energy + jnp.mean(jnp.square(e))
+            return on_ring(x + v), v, energy + jnp.mean(jnp.square(e))
 
-        return jax.lax.fori_loop(0, 30, step, (x, v, 0 * push))[2]
+        return jax.lax.fori_loop(0, 30, step, (x, v, 0 * push), unroll=unroll)[2]
 
     def mean(push, x, v):
         if one_by_one:
@@ -73,6 +82,6 @@ def forward(*how):
 
 
 twins = {"reverse": reverse(scattered, gathered), "forward": forward(scattered, gathered), "forward_rolled": forward(rolled, by_slopes),
-         "forward_one_by_one": forward(scattered, gathered, True), "forward_compared": forward(compared, gathered),
-         "forward_products": forward(compared, by_product), "forward_products_one_by_one": forward(compared, by_product, True),
-         "forward_rolled_one_by_one": forward(rolled, by_slopes, True)}
+         "forward_one_by_one": forward(scattered, gathered, True), "forward_products": forward(compared, by_product),
+         "floor_one_by_one": forward(scattered, gathered, True, by_floor), "floor_rolled": forward(rolled, by_slopes, False, by_floor),
+         "floor_unrolled": forward(scattered, gathered, True, by_floor, 5)}
