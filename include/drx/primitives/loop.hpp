@@ -386,7 +386,7 @@ struct scan {
     }
     vec<int> r;
     if (p.guard && in[*p.guard]) {
-      r = batch_guarded(s.b, s.e, p, step, operands);
+      r = guarded_apart(s.b, s.e, p, step, operands, emit::choose);
     } else {
       r = s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
     }
@@ -394,15 +394,15 @@ struct scan {
       r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
-  /// If each element has a guard of its own, the loop runs as long as one of them holds, and finished elements stay as
-  /// they are.
-  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step,
-                                          const vec<int>& batched) {
+  /// If each element, or lane, has a guard of its own, the loop runs as long as one of them holds, and finished ones
+  /// stay as they are: `choose` writes the choice between new and old values by these guards.
+  static constexpr vec<int> guarded_apart(builder& b, const entry& e, const parts& p, const tape& step,
+                                          const vec<int>& batched, int (*choose)(builder&, int, int, int)) {
     // A guard for all comes after the others of its kind: constants, carries or xs.
     const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
-    const auto any = [](builder& t, int x, int axis) {
-      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {axis});
+    const auto any = [](builder& t, int x) {
+      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {t.shape(x).rank - 1});
       return emit::cast(t, one, dtype::boolean);
     };
     vec<int> operands, inputs;
@@ -410,7 +410,7 @@ struct scan {
     const int index = region.input(step.values[step.inputs[0]]);
     for (int i = 0; i <= batched.size(); ++i) {
       if (i == last[kind]) {
-        operands.push_back(any(b, batched[guard], kind == 2 ? 1 : 0));
+        operands.push_back(any(b, batched[guard]));
         region.input(abstract_value(dtype::boolean, {}));
       }
       if (i == batched.size()) break;
@@ -423,14 +423,18 @@ struct scan {
     const int own = inputs[guard];
     vec<int> chosen;
     for (int i = 0; i < out.size(); ++i) {
+      if (p.guarding_carry() == i) {  // what has ended does not begin again
+        chosen.push_back(region.add1(prim::logical_and, {own, out[i]}));
+        continue;
+      }
       const int old = i < p.carries ? inputs[p.constants + i] : emit::zeros_like(region, out[i]);
-      chosen.push_back(emit::choose(region, own, out[i], old));
+      chosen.push_back(choose(region, own, out[i], old));
     }
     for (int i = 0; i < out.size(); ++i) {
-      if (i == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
+      if (i == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants]));
       region.output(chosen[i]);
     }
-    if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
+    if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants]));
     view all_guarded = p;
     all_guarded.constants += kind == 0;
     all_guarded.carries += kind == 1;
@@ -543,7 +547,7 @@ struct scan {
         r[i] = r[i].but_zero();
     return r;
   }
-  /// Carries that are the same for all members stay so. Where each member has a guard of its own nothing is written.
+  /// Carries that are the same for all members stay so. Where each member has a guard of its own, none do.
   static constexpr vec<int> lanes(const lane_site& s) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
@@ -551,16 +555,22 @@ struct scan {
     in.append(s.in_lanes);
     tape step;
     for (bool grown = true; grown;) {
+      if (p.guard && in[*p.guard]) {
+        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
+        must = vec<bool>(must.size(), true);
+      }
       grown = false;
       for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
       step = s.region(body, in, must, s.results, p.constants);
       for (int i = 0; i < p.carries; ++i)
         if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
     }
-    if (p.guard && in[*p.guard]) return {};
     vec<int> operands;
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
-    return s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
+    if (!p.guard || !in[*p.guard]) return s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
+    return guarded_apart(s.b, s.e, p, step, operands, [](builder& b, int holds, int x, int y) {
+      return emit::where(b, emit::broadcast_to(b, holds, b.shape(x)), x, y);
+    });
   }
   static constexpr entry_cost cost(const tape&, const entry& e) {  // (of steps that end by a guard, one is counted)
     return {.repeats = static_cast<double>(view(e).length.value_or(1)), .suits_lanes = true};

@@ -65,6 +65,30 @@ constexpr auto carried_sum = [](auto p, auto starts) {  // a sum among the carri
       p);
 };
 
+/// Until a number that all share says so, or a number of the member's own.
+template <bool Shared>
+constexpr auto ended = [](auto p, auto starts) {
+  const auto end = [](auto r, auto start) {
+    const auto going = [=](auto c) { return Shared ? c.first < 3. : drx::sum(c.second) < 3.; };
+    return drx::sum(drx::while_loop(
+                        going, [=](auto c) { return std::pair{c.first + .5, bend(c.second, r) + .3}; },
+                        std::pair{drx::zeros<drx::scalar<double>>(), start})
+                        .second);
+  };
+  const auto sum = [=](auto q) { return drx::reduce_sum(drx::map(end, drx::broadcast<series>(q), starts)); };
+  return drx::jvp(sum, p, 2. * p);
+};
+constexpr auto ended_otherwise = [](auto p, auto starts) {  // the same start and steps, but another end
+  const auto end = [](auto r, auto start) {
+    const auto until = [=](auto most) {
+      return drx::while_loop([=](auto v) { return drx::sum(v) < most; }, [=](auto v) { return bend(v, r) + .3; },
+                             start);
+    };
+    return until(3.) - until(4.);
+  };
+  return drx::reduce_sum(drx::map(end, drx::broadcast<series>(p), starts));
+};
+
 int loops(const tape& t) {
   int n = 0;
   for (const drx::entry& e : t.entries) {
@@ -101,4 +125,9 @@ TEST_CASE("a way back that needs fewer carries than the value is one loop with i
 TEST_CASE("the way to a value and its tangents by one number are one loop, each with a sum that the other has not") {
   CHECK(loops_of_stages<carried_sum, double>() == 1);
   CHECK(loops_of_stages<slope<false>, double>() == 2);  // the inner one too
+}
+TEST_CASE("a loop that ends by a condition is one with that of its tangents, which ends by the same") {
+  CHECK(loops_of_stages<ended<false>>() == 1);
+  CHECK(loops_of_stages<ended<true>>() == 1);
+  CHECK(loops_of_stages<ended_otherwise>() == 2);
 }

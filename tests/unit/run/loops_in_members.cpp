@@ -38,6 +38,19 @@ constexpr auto root = [](auto w, auto data) {
 };
 using Root = drx::program<root, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
 
+// Two numbers are halved towards a place of the member's own, until they are near.
+constexpr auto near = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    return drx::while_loop<40>([=](auto y) { return drx::norm(y - x) > 1e-6; },
+                               [=](auto y) { return 0.5 * (y + x) + 1e-9 * v; }, drx::flip<0>(x * x) - v);
+  };
+  return drx::value_and_grad([=](auto v) {
+    return drx::reduce_sum(
+        drx::map([=](auto u, auto x) { return drx::sum(of_member(u, x)); }, drx::broadcast<runs>(v), data));
+  })(w);
+};
+using Near = drx::program<near, drx::array<double, 2>, drx::placed<drx::array<double, 2>, runs>>;
+
 // A walk of each member's own, from its number alone; the ends are returned.
 constexpr auto walk = [](auto drift, auto data) {
   auto of_member = [](auto d, auto x) {
@@ -112,6 +125,11 @@ TEST_CASE("a recurrence in each member") {
 }
 TEST_CASE("loops that stop, with branches, in each member") {
   harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063});
+}
+TEST_CASE("loops of two numbers that stop are loops of lanes") {
+  harness::check_run<Near>({.low = 0.5, .high = 2}, {3, 260, 1063});
+  const std::string plan = plan_of<Near>(), there = plan.substr(plan.find(": bool[32]"));
+  CHECK(there.substr(0, there.find(" = scan")).find("f64[2,32]") != std::string::npos);
 }
 TEST_CASE("loops whose results are kept") { harness::check_run<Walk>({}, {7, 271, 1063}); }
 TEST_CASE("a chain of short steps beside a larger product") {

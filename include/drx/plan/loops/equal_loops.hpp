@@ -33,10 +33,9 @@ struct joined_loops {
       pair[k] = at - one.constants;
       from = pair[k] + 1;
     }
-    const auto is_paired = [](int k) { return k >= 0; };
-    const auto may_be_joined = [&] {  // (a guard ends both loops at once)
-      if (one.guard) return std::all_of(pair.begin(), pair.end(), is_paired);
-      return std::any_of(pair.begin(), pair.end(), is_paired);
+    const auto may_be_joined = [&] {
+      if (one.guarding_carry()) return pair[*other.guarding_carry()] == *one.guarding_carry();  // both end at once
+      return std::any_of(pair.begin(), pair.end(), [](int k) { return k >= 0; });
     };
     while (may_be_joined() && !join(first, second, pair)) {
     }
@@ -46,8 +45,13 @@ struct joined_loops {
   static constexpr bool take_the_same_steps(const entry& first, const entry& second) {
     const prim::rules::scan::view one(first);
     prim::rules::scan::view other(second);
-    const bool guarded = one.guard || other.guard;  // by the number of an input
-    if (guarded && !(first.operands == second.operands)) return false;
+    if (one.guard.has_value() != other.guard.has_value()) return false;
+    if (one.guard) {  // by the number of an input
+      const int a = *one.guard - 1, b = *other.guard - 1;
+      if (first.operands[a] != second.operands[b]) return false;
+      if (one.is_constant(a) != other.is_constant(b) || one.is_carry(a) != other.is_carry(b)) return false;
+    }
+    other.guard = one.guard;
     other.constants = one.constants;
     other.carries = one.carries;
     return one.takes_the_same_steps_as(other);
@@ -98,6 +102,7 @@ struct joined_loops {
     for (int at : of_other) in_b.push_back(inputs[1 + at]);
     for (int o : inline_tape(both, a, in_a)) both.output(o);
     for (int o : inline_tape(both, b, in_b)) both.output(o);
+    if (one.guard) joined.guard = 1 + of_one[*one.guard - 1];
     body = with_equal_loops_joined(both.result());
     const vec<int> out = body.outputs;
     const int n = a.outputs.size();
