@@ -5,6 +5,7 @@
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/scalar/cbrt.hpp>
+#include <drx/scalar/pow.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {

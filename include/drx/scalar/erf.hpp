@@ -60,7 +60,8 @@ DRX_INLINE T erfc_of_positive(T a) {
   constexpr T most = sizeof(T) == 4 ? T(10.2) : T(27.3), k = sizeof(T) == 4 ? T(3) : T(4);  // erfc(most) underflows
   constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982),
               c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
-  a = select(a > most, most, a);
+  const bool vanishes = a > most;
+  a = select(vanishes, T(1), a);
   const T q = (a - k) / (a + k), rest = q * erfc_series(q);
   const T top = as_rounded(c + rest), top_lost = as_rounded(c - top) + rest + c_lost;
   const T bottom = as_rounded(1 + 2 * a), bottom_lost = 1 - as_rounded(bottom - 2 * a);
@@ -69,15 +70,16 @@ DRX_INLINE T erfc_of_positive(T a) {
   const auto e = exp_split(-(high * high));
   const T r = e.r - (a - high) * (a + high);
   const T small = fma(r * r, exp_series(r), r) + T(0.87) * (top_lost - quotient * bottom_lost);
-  return scaled(fma(quotient, small, quotient), e.n);
+  return unless(vanishes, scaled(fma(quotient, small, quotient), e.n));
 }
 
 }  // namespace detail
 
 template <std::floating_point T>
 DRX_INLINE T erf(T x) {
-  const T a = detail::magnitude(x);
-  const T small = detail::fma(a, detail::erf_series(a * a), a), large = 1 - detail::erfc_of_positive(a);
+  constexpr T one = sizeof(T) == 4 ? T(4.5) : T(6.5);  // from there on it is 1
+  const T a = detail::magnitude(x), in_range = detail::select(a > one, one, a);
+  const T small = detail::fma(a, detail::erf_series(a * a), a), large = 1 - detail::erfc_of_positive(in_range);
   return detail::with_sign_of(detail::select(a < 1, small, large), x);
 }
 

@@ -153,6 +153,13 @@ DRX_INLINE constexpr T select(bool condition, T yes, T no) {
   return blend(bits_t<T>{0} - static_cast<bits_t<T>>(condition), yes, no);
 }
 
+/// 0 where the condition holds, else x. (What is so small that it rounds to 0 is made 0 by this: arithmetic that
+/// underflows takes some processors a hundred cycles.)
+template <class T>
+DRX_INLINE constexpr T unless(bool condition, T x) {
+  return cast<T>(cast<bits_t<T>>(x) & (static_cast<bits_t<T>>(condition) - 1));
+}
+
 template <class T>
 inline constexpr bits_t<T> sign_bit = bits_t<T>{1} << (sizeof(T) * 8 - 1);
 
@@ -387,18 +394,20 @@ DRX_INLINE T in_sin_limit(T x, T result) {
 template <std::floating_point T>
 DRX_INLINE T exp(T x) {
   using F = detail::format<T>;
-  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
-  return detail::exp_join(e.r, e.n);
+  const bool vanishes = x < F::exp_min;
+  const auto e = detail::exp_split(detail::select(vanishes, T(0), detail::select(x > F::exp_max, F::exp_max, x)));
+  return detail::unless(vanishes, detail::exp_join(e.r, e.n));
 }
 
 template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
-  x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
+  const bool vanishes = x < -T(F::bias + F::mantissa + 1);
+  x = detail::select(vanishes, T(0), detail::select(x > T(F::bias + 1), T(F::bias + 1), x));
   const T rounded = detail::as_rounded(x + F::magic),
           r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
   using U = detail::bits_t<T>;
-  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
+  return detail::unless(vanishes, detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic)));
 }
 
 template <std::floating_point T>
@@ -611,30 +620,6 @@ DRX_INLINE T fma(T x, T y, T z) {
 #endif
 }
 
-/// x to the power y, with C's special values. Of floats it is exp(y log |x|) in double, rounded once (0.51 ulp), with
-/// the sign of an odd power; of doubles it is libm's, which is not vectorised.
-template <std::floating_point T>
-DRX_INLINE T pow(T x, T y) {
-#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (std::same_as<T, float>) {
-    const double of = x, to = y;
-    constexpr double even = 1 << 25;  // as is each float that is larger
-    const double near = detail::clamp(to, -even, even), half = near / 2;
-    const auto is_whole = [](double n) __attribute__((always_inline)) {
-      constexpr double magic = detail::format<double>::magic;
-      return detail::as_rounded(detail::as_rounded(n + magic) - magic) == n;
-    };
-    const bool whole = is_whole(near), odd = whole & !is_whole(half);
-    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    double r = drx::math::exp(to * drx::math::log(detail::magnitude(of)));
-    r = detail::select(odd, detail::with_sign_of(r, of), r);
-    r = detail::select((of < 0) & (of > -inf) & !whole, nan, r);
-    r = detail::select((to == 0) | (of == 1) | ((of == -1) & (detail::magnitude(to) == inf)), 1.0, r);
-    return static_cast<float>(r);
-  }
-#endif
-  return std::pow(x, y);
-}
 /// Whether fmod_near is right: always where nothing is fused, since it is libm's function there.
 template <std::floating_point T>
 DRX_INLINE bool within_fmod_limit(T x, T y) {

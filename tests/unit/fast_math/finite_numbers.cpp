@@ -9,6 +9,7 @@
 #include <drx/scalar/hyperbolic.hpp>
 #include <drx/scalar/inverse_trigonometric.hpp>
 #include <drx/scalar/pack.hpp>
+#include <drx/scalar/pow.hpp>
 
 #include <doctest/doctest.h>
 
@@ -120,6 +121,12 @@ TEST_CASE_TEMPLATE("elementary functions in loops", T, float, double) {
   DRX_CHECK_FUNCTION(erfc, -3, single ? 9 : 26);
   DRX_CHECK_FUNCTION(cbrt, 1e-30, 1e30, true);
   DRX_CHECK_FUNCTION(lgamma, 2.5, 30);
+  check_function<T>(
+      "pow",
+      [](int n, const T* x, T* y) {
+        for (int i = 0; i < n; ++i) y[i] = drx::math::pow(x[i], T(-1.75));
+      },
+      [](long double x) { return std::pow(x, -1.75L); }, 1e-20, 1e20, true);
   for (const T x : spread<T>(1000, -0.99, 0.99, false))
     CHECK(std::abs(std::erf(drx::math::erfinv(x)) - x) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(x));
   CHECK(drx::math::digamma(T(1)) == doctest::Approx(-0.57721566490153286).epsilon(1e-6));

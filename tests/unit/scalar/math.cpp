@@ -64,47 +64,5 @@ TEST_CASE_TEMPLATE("rounding, roots and the functions left to libm", T, float, d
     CHECK(drx::math::fma(x, T(2), T(1)) == 2 * x + 1);
     CHECK(drx::math::sqrt(x * x) == std::fabs(x));
     CHECK(drx::math::rsqrt(x * x) == 1 / std::fabs(x));
-    CHECK(drx::math::pow(std::fabs(x), T(2)) == doctest::Approx(x * x));
   }
-}
-
-TEST_CASE("powers of floats: as exact as doubles make them, with C's special values and signs") {
-  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> numbers{0,
-                             0.5f,
-                             1,
-                             1.5f,
-                             2,
-                             3,
-                             4,
-                             7,
-                             8388607,
-                             8388608,
-                             8388609,
-                             16777215,
-                             16777216,
-                             33554436,
-                             infinity,
-                             nan,
-                             std::numeric_limits<float>::denorm_min(),
-                             std::numeric_limits<float>::min(),
-                             std::numeric_limits<float>::max(),
-                             std::nextafter(1.f, 0.f),
-                             std::nextafter(1.f, 2.f)};
-  for (std::size_t i = 0, n = numbers.size(); i < n; ++i) numbers.push_back(-numbers[i]);
-  const auto check = [](float x, float y) {
-    CAPTURE(x);
-    CAPTURE(y);
-    CHECK(harness::ulps(drx::math::pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y))) <=
-          0.51);
-  };
-  for (const float x : numbers)
-    for (const float y : numbers) check(x, y);
-  const auto samples = harness::samples<float>(300);
-  for (const float x : samples)
-    for (const float y : samples) check(x, y);
-  for (const float x : samples)
-    for (float y = -20; y < 20; y += 0.37f) check(x, y);
-  for (float x = 0.01f; x < 40; x *= 1.013f)
-    for (float y = -20; y < 20; y += 0.37f) check(x, y);
 }
