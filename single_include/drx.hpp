@@ -3819,6 +3819,11 @@ DRX_INLINE constexpr T select(bool condition, T yes, T no) {
 }
 
 template <class T>
+DRX_INLINE constexpr T unless(bool condition, T x) {
+  return cast<T>(cast<bits_t<T>>(x) & (static_cast<bits_t<T>>(condition) - 1));
+}
+
+template <class T>
 inline constexpr bits_t<T> sign_bit = bits_t<T>{1} << (sizeof(T) * 8 - 1);
 
 template <class T>
@@ -4036,18 +4041,20 @@ DRX_INLINE T in_sin_limit(T x, T result) {
 template <std::floating_point T>
 DRX_INLINE T exp(T x) {
   using F = detail::format<T>;
-  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
-  return detail::exp_join(e.r, e.n);
+  const bool vanishes = x < F::exp_min;
+  const auto e = detail::exp_split(detail::select(vanishes, T(0), detail::select(x > F::exp_max, F::exp_max, x)));
+  return detail::unless(vanishes, detail::exp_join(e.r, e.n));
 }
 
 template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
-  x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
+  const bool vanishes = x < -T(F::bias + F::mantissa + 1);
+  x = detail::select(vanishes, T(0), detail::select(x > T(F::bias + 1), T(F::bias + 1), x));
   const T rounded = detail::as_rounded(x + F::magic),
           r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
   using U = detail::bits_t<T>;
-  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
+  return detail::unless(vanishes, detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic)));
 }
 
 template <std::floating_point T>
@@ -4247,28 +4254,6 @@ DRX_INLINE T fma(T x, T y, T z) {
 #endif
 }
 
-template <std::floating_point T>
-DRX_INLINE T pow(T x, T y) {
-#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (std::same_as<T, float>) {
-    const double of = x, to = y;
-    constexpr double even = 1 << 25;
-    const double near = detail::clamp(to, -even, even), half = near / 2;
-    const auto is_whole = [](double n) __attribute__((always_inline)) {
-      constexpr double magic = detail::format<double>::magic;
-      return detail::as_rounded(detail::as_rounded(n + magic) - magic) == n;
-    };
-    const bool whole = is_whole(near), odd = whole & !is_whole(half);
-    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    double r = drx::math::exp(to * drx::math::log(detail::magnitude(of)));
-    r = detail::select(odd, detail::with_sign_of(r, of), r);
-    r = detail::select((of < 0) & (of > -inf) & !whole, nan, r);
-    r = detail::select((to == 0) | (of == 1) | ((of == -1) & (detail::magnitude(to) == inf)), 1.0, r);
-    return static_cast<float>(r);
-  }
-#endif
-  return std::pow(x, y);
-}
 template <std::floating_point T>
 DRX_INLINE bool within_fmod_limit(T x, T y) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -4875,6 +4860,97 @@ DRX_INLINE T cbrt(T x) {
 }
 
 #endif
+
+}
+
+namespace drx::math {
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+namespace detail {
+
+struct two_doubles {
+  double high, low;
+};
+DRX_INLINE two_doubles sum_exact(double x, double y) {
+  const double sum = as_rounded(x + y);
+  return {sum, as_rounded(as_rounded(x - sum) + y)};
+}
+
+DRX_INLINE two_doubles log_exact(double x) {
+  using F = format<double>;
+  constexpr double lift = 54, scale = double(std::uint64_t{1} << 54);
+  const bool subnormal = x < std::numeric_limits<double>::min();
+  const auto [exponent, m] = log_split(select(subnormal, x * scale, x));
+  const double k = exponent - select(subnormal, lift, 0.0);
+  const auto [below, rest] = sum_exact(1.0, m);
+  const double f = m - 1, inverse = 1 / below, s = as_rounded(f * inverse);
+  const double s_low = fma(-s, rest, fma(-s, below, f)) * inverse;
+  const double z = as_rounded(s * s), z_low = fma(2 * s, s_low, as_rounded(fma(s, s, -z)));
+  constexpr double third = 1.0 / 3, third_low = 0x1.5555555555555p-56;
+  const double a = as_rounded(z * third);
+  const double a_low =
+      fma(z_low, fma(z, 0.4, third), fma(z, third_low, as_rounded(fma(z, third, -a))));
+  const double tail =
+      z * z *
+      horner(z, 0.19999999999999988745, 0.14285714285722555758, 0.11111111108768237944, 0.090909094351569924483,
+             0.07692278435506132278, 0.066681587096926924222, 0.058374092423365104990, 0.059945067308186588063);
+  const auto [q, q_low] = sum_exact(a, tail);
+  const double twice = 2 * s, t = as_rounded(twice * q);
+  const double t_low = fma(twice, q_low + a_low, fma(2 * s_low, 1 + q, as_rounded(fma(twice, q, -t))));
+  const auto [l, l_low] = sum_exact(twice, t);
+  const auto [high, low] = sum_exact(k * F::ln2_hi, l);
+  return sum_exact(high, low + fma(k, F::ln2_lo, l_low + t_low));
+}
+DRX_INLINE double exp_of(two_doubles x) {
+  using F = format<double>;
+  const double most = F::exp_max;
+  const bool vanishes = x.high<F::exp_min, overflows = x.high> most;
+  const exp_parts<double> e = exp_split(select(vanishes, 0.0, select(overflows, most, x.high)));
+  const auto [r, low] = sum_exact(e.r, e.lost + unless(vanishes | overflows, x.low));
+  const auto [one, rest] = sum_exact(1.0, r);
+  return unless(vanishes, scaled(one + (rest + fma(r * r, exp_series(r), low)), e.n));
+}
+
+DRX_INLINE bool is_whole(double a) {
+  constexpr double integers = double(std::uint64_t{1} << 52);
+  return (a >= integers) | (as_rounded(as_rounded(a + integers) - integers) == a);
+}
+template <class T>
+DRX_INLINE T power_of(double magnitude_power, T x, T y) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double of = x, to = y, a = magnitude(to);
+  constexpr double even = double(std::uint64_t{1} << 53);
+  const bool whole = is_whole(a), odd = whole & (a < even) & !is_whole(a / 2);
+  double r = select(odd, with_sign_of(magnitude_power, of), magnitude_power);
+  r = select((of < 0) & (of > -inf) & !whole, nan, r);
+  return static_cast<T>(select((to == 0) | (of == 1) | ((of == -1) & (a == inf)), 1.0, r));
+}
+
+}
+#endif
+
+template <std::floating_point T>
+DRX_INLINE T pow(T x, T y) {
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (std::same_as<T, float>) {
+    const double of = x, to = y;
+    const double r = drx::math::exp(to * drx::math::log(detail::magnitude(of)));
+    return detail::power_of(detail::unless(r < 0x1p-150, r), x, y);
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  } else if constexpr (std::same_as<T, double>) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const double a = detail::magnitude(x);
+    auto [l, l_low] = detail::log_exact(a);
+    const bool ordinary = (a > 0) & (a < inf);
+    l = detail::select(ordinary, l, detail::select(a == 0, -inf, a));
+    l_low = detail::unless(!ordinary, l_low);
+    const double p = detail::as_rounded(y * l);
+    return detail::power_of(detail::exp_of({p, detail::fma(y, l_low, detail::as_rounded(detail::fma(y, l, -p)))}), x,
+                            y);
+#endif
+  }
+#endif
+  return std::pow(x, y);
+}
 
 }
 
@@ -16244,7 +16320,8 @@ DRX_INLINE T erfc_of_positive(T a) {
   constexpr T most = sizeof(T) == 4 ? T(10.2) : T(27.3), k = sizeof(T) == 4 ? T(3) : T(4);
   constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982),
               c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
-  a = select(a > most, most, a);
+  const bool vanishes = a > most;
+  a = select(vanishes, T(1), a);
   const T q = (a - k) / (a + k), rest = q * erfc_series(q);
   const T top = as_rounded(c + rest), top_lost = as_rounded(c - top) + rest + c_lost;
   const T bottom = as_rounded(1 + 2 * a), bottom_lost = 1 - as_rounded(bottom - 2 * a);
@@ -16253,15 +16330,16 @@ DRX_INLINE T erfc_of_positive(T a) {
   const auto e = exp_split(-(high * high));
   const T r = e.r - (a - high) * (a + high);
   const T small = fma(r * r, exp_series(r), r) + T(0.87) * (top_lost - quotient * bottom_lost);
-  return scaled(fma(quotient, small, quotient), e.n);
+  return unless(vanishes, scaled(fma(quotient, small, quotient), e.n));
 }
 
 }
 
 template <std::floating_point T>
 DRX_INLINE T erf(T x) {
-  const T a = detail::magnitude(x);
-  const T small = detail::fma(a, detail::erf_series(a * a), a), large = 1 - detail::erfc_of_positive(a);
+  constexpr T one = sizeof(T) == 4 ? T(4.5) : T(6.5);
+  const T a = detail::magnitude(x), in_range = detail::select(a > one, one, a);
+  const T small = detail::fma(a, detail::erf_series(a * a), a), large = 1 - detail::erfc_of_positive(in_range);
   return detail::with_sign_of(detail::select(a < 1, small, large), x);
 }
 

@@ -82,6 +82,7 @@ class compiled {
     requires run::CallArguments<inputs, A...>
   void call(result& r, const A&... arguments) & {
     const auto under_way = gate_.enter(agreement_.name());
+    const run::subnormals_scope numbers(state_.options.subnormals);
     run::bind_arguments(std::type_identity<inputs>{}, facts, state_, arguments...);
     const run::call_members members{facts, state_};
     members.complete();

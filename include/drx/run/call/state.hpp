@@ -41,6 +41,8 @@ struct call_state {
     if (m.count < 0)
       throw std::invalid_argument(
           error::sentence({"drx: compile_options::members: ", m.count, " of ", m.placement->name}));
+  if (options.subnormals == subnormals::flushed && !can_flush_subnormals)
+    throw std::invalid_argument("drx: compile_options::subnormals: drx knows no way to flush them on this processor");
   if (c.size() > 1)
     c.require_same(error::sentence({"drx::compile: the program ", fingerprint, " with ", show(options)}));
 }
@@ -52,6 +54,7 @@ struct call_state {
   s.runtime.executor = &e;
   s.runtime.communicator = &c;
   s.runtime.order = s.options.order;
+  s.runtime.subnormals = s.options.subnormals;
   const auto stages = static_cast<std::size_t>(facts.stages) + 1, values = static_cast<std::size_t>(facts.values) + 1;
   const frame_sizes& sizes = facts.frames;
   s.runtime.gathered.resize(stages);

@@ -14,7 +14,7 @@ namespace drx::run {
 template <class Work>
 void deal(const frame& f, std::int64_t count, const Work& work) {
   if (!f.alone) return work(0, count);
-  drx::executor& threads = *static_cast<const runtime*>(f.runtime)->executor;
+  const runtime& rt = *static_cast<const runtime*>(f.runtime);
   struct job {
     const Work& work;
     std::int64_t count, tasks;
@@ -22,9 +22,9 @@ void deal(const frame& f, std::int64_t count, const Work& work) {
       const job& j = *static_cast<const job*>(context);
       j.work(j.count * task / j.tasks, j.count * (task + 1) / j.tasks);
     }
-  } j{work, count, std::min<std::int64_t>(count, threads.concurrency())};
+  } j{work, count, std::min<std::int64_t>(count, rt.executor->concurrency())};
   if (j.tasks < 2) return work(0, count);
-  threads.run(static_cast<int>(j.tasks), job::run, &j);
+  rt.run(static_cast<int>(j.tasks), job::run, &j);
 }
 
 }  // namespace drx::run

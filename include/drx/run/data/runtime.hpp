@@ -4,6 +4,7 @@
 
 #include <drx/run/data/member_exchange.hpp>
 #include <drx/run/data/shards.hpp>
+#include <drx/run/data/subnormals.hpp>
 
 #include <memory>
 #include <vector>
@@ -53,6 +54,7 @@ struct runtime {
   std::shared_ptr<void> device;    // what the program keeps on a device, if its stages run there (device/memory.hpp)
   stage_engine* engine = nullptr;  // where the ranks are not those of a job
   reduction_order order = reduction_order::tree;
+  drx::subnormals subnormals = drx::subnormals::kept;
   std::vector<thread_state> threads;
   std::vector<buffer> gathered;              // by stage
   std::vector<buffer> collected;             // by value: placed values that are held whole
@@ -62,6 +64,20 @@ struct runtime {
   shard_columns columns;
   std::vector<message> sent, received;  // for a split reduction, and which of its pieces are folded, in order
   std::vector<fold_step> folds;
+
+  /// executor->run(tasks, task, context), with subnormal numbers as the program has them.
+  void run(int tasks, void (*task)(void*, int), void* context) const {
+    if (subnormals == drx::subnormals::kept) return executor->run(tasks, task, context);
+    struct job {
+      void (*task)(void*, int);
+      void* context;
+      static void run(void* j, int i) {
+        const subnormals_scope flushes(drx::subnormals::flushed);
+        static_cast<const job*>(j)->task(static_cast<const job*>(j)->context, i);
+      }
+    } j{task, context};
+    executor->run(tasks, job::run, &j);
+  }
 };
 
 }  // namespace run

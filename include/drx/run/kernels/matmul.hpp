@@ -40,7 +40,7 @@ void multiply_in_blocks(const frame& f, const strided_matrix<T>& a, const stride
   } j{{a, b, r, m, n, k, f.alone ? product::tasks_for(m, n, k, rt.executor->concurrency()) : 1}, rt};
   if (j.dealt.tasks == 1) return blocked_product(a, b, r, n, m, n, k, memory(f.thread_number, blocked_work(m, n, k)));
   for (int t = 0; t < j.dealt.tasks; ++t) memory(t, j.dealt.work_of(t));
-  rt.executor->run(
+  rt.run(
       j.dealt.tasks,
       [](void* context, int task) {
         job& mine = *static_cast<job*>(context);

@@ -84,7 +84,7 @@ struct nested_stage {
   static void run_tasks(job& j) {
     frame& f = *j.f;
     for (int t = 0; t < j.tasks; ++t) nodes_of_thread(f, t, j.members);
-    runtime_of(f).executor->run(j.tasks, run_task, &j);
+    runtime_of(f).run(j.tasks, run_task, &j);
     if constexpr (Stage::node_bytes > 0) {
       node_list list(nullptr, Stage::node_bytes);
       for (int t = 0; t < j.tasks; ++t)

@@ -105,7 +105,7 @@ class top_run {
     if (f_.alone)
       run_task(0);
     else
-      rt_.executor->run(tasks_, run_task, this);
+      rt_.run(tasks_, run_task, this);
     f_.alone = true;
   }
   static void run_task(void* context, int task) { static_cast<top_run*>(context)->run_task(task); }

@@ -1,0 +1,62 @@
+// drx/run/data/subnormals.hpp: what becomes of numbers that are less than the smallest normal one.
+// Tested by tests/unit/run/subnormals.cpp.
+#pragma once
+
+#include <drx/config.hpp>
+
+#include <cstdint>
+
+namespace drx {
+
+/// What a compiled program makes of results and operands that are not 0 but less in magnitude than the smallest normal
+/// number (1.2e-38 of `float`, 2.2e-308 of `double`): keeps them, as IEEE 754 has it, or takes them for 0, as JAX does.
+/// Intel's processors take some hundred cycles for each vector with one.
+enum class subnormals : std::int8_t { kept, flushed };
+
+namespace run {
+
+#if defined(__SSE2__)
+inline constexpr bool can_flush_subnormals = true;
+using float_mode = unsigned;
+inline float_mode current_float_mode() { return __builtin_ia32_stmxcsr(); }
+inline void set_float_mode(float_mode m) { __builtin_ia32_ldmxcsr(m); }
+inline constexpr float_mode flushing = 0x8040;  // results, operands
+#elif defined(__aarch64__)
+inline constexpr bool can_flush_subnormals = true;
+using float_mode = std::uint64_t;
+inline float_mode current_float_mode() {
+  float_mode m = 0;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(m));
+  return m;
+}
+inline void set_float_mode(float_mode m) { __asm__ volatile("msr fpcr, %0" : : "r"(m)); }
+inline constexpr float_mode flushing = float_mode{1} << 24;
+#else
+inline constexpr bool can_flush_subnormals = false;
+using float_mode = unsigned;
+inline float_mode current_float_mode() { return 0; }
+inline void set_float_mode(float_mode) {}
+inline constexpr float_mode flushing = 0;
+#endif
+
+/// As long as it lives the calling thread flushes subnormal numbers, if that is wanted.
+class subnormals_scope {
+ public:
+  [[gnu::noinline]] explicit subnormals_scope(subnormals wanted) : changes_(wanted == subnormals::flushed) {
+    if (!changes_) return;
+    before_ = current_float_mode();
+    set_float_mode(before_ | flushing);
+  }
+  [[gnu::noinline]] ~subnormals_scope() {
+    if (changes_) set_float_mode(before_);
+  }
+  subnormals_scope(const subnormals_scope&) = delete;
+  subnormals_scope& operator=(const subnormals_scope&) = delete;
+
+ private:
+  bool changes_;
+  float_mode before_ = 0;
+};
+
+}  // namespace run
+}  // namespace drx
