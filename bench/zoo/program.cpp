@@ -116,7 +116,7 @@ class timed final : public zoo::timed {
  public:
   timed(const std::string& folder, drx::executor& threads, drx::communicator& ranks)
       : ranks_(ranks),
-        program_(threads, ranks),
+        program_(threads, ranks, {.subnormals = drx::subnormals::flushed}),  // as JAX does
         arguments_(read_all({folder, ranks}, std::type_identity<program::inputs>{})) {}
   std::vector<double> numbers() override {
     call();

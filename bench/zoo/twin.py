@@ -1,10 +1,12 @@
-"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER.
+"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER [wide].
 
 It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
-orders: a line `formulation calls` is answered with the seconds of a call. bench/zoo/run calls it.
+orders: a line `formulation calls` is answered with the seconds of a call. With `wide` each formulation is there once more with vectors of 512
+bits where the processor has them, which is faster for some. bench/zoo/run calls it.
 """
 
 import importlib
+import itertools
 import json
 import os
 import pathlib
@@ -31,9 +33,13 @@ def main():
         a.tofile(folder / str(i))
     arguments = jax.block_until_ready(jax.device_put(arguments))
     compiled, about = {}, {}
-    for side, f in twin.twins.items():
+    processor = pathlib.Path("/proc/cpuinfo")
+    wide = "wide" in sys.argv[3:] and processor.exists() and "avx512f" in processor.read_text()
+    options = {"": None} | ({", wide": {"xla_cpu_prefer_vector_width": 512}} if wide else {})
+    for (formulation, f), (name, option) in itertools.product(twin.twins.items(), options.items()):
+        side = formulation + name
         begin = time.perf_counter()
-        compiled[side] = jax.jit(f).lower(*arguments).compile()
+        compiled[side] = jax.jit(f).lower(*arguments).compile(compiler_options=option)
         about[side] = {"compile_s": time.perf_counter() - begin, "temporaries": compiled[side].memory_analysis().temp_size_in_bytes}
         results = jax.tree.leaves(compiled[side](*arguments))
         about[side]["sizes"] = [int(np.size(r)) for r in results]
