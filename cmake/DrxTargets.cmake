@@ -44,10 +44,12 @@ target_compile_options(drx INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${DRX_OPTIONS_GNU}>"
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:${DRX_OPTIONS_Clang}>"
   "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${DRX_OPTIONS_NVIDIA}>")
-# Where a processor has vectors of 512 bits, g++ and clang keep to 256 for Intel's; drx takes 0.9 of the time with 512, of some programs a
-# half (drxConfig.cmake says it for installed ones).
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
-  target_compile_options(drx INTERFACE "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-mprefer-vector-width=512>>")
+# Where a processor has vectors of 512 bits, g++ and clang keep to 256 for Intel's; drx's programs take 0.9 of the time with 512, some a
+# half. (drxConfig.cmake says the same for installed ones.)
+set(DRX_VECTOR_WIDTH 512 CACHE STRING "Bits of the vectors that g++ and clang are to prefer on x86; empty: their choice")
+if(DRX_VECTOR_WIDTH AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  target_compile_options(drx INTERFACE
+    "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-mprefer-vector-width=${DRX_VECTOR_WIDTH}>>")
 endif()
 list(TRANSFORM DRX_CORE_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE core_headers)
 drx_headers(drx config.hpp drx.hpp algorithms.hpp ${core_headers})

@@ -4049,7 +4049,7 @@ DRX_INLINE T exp(T x) {
 template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
-  const bool vanishes = x < -T(F::bias + F::mantissa + 1);
+  const bool vanishes = x < -T(F::bias + F::mantissa);
   x = detail::select(vanishes, T(0), detail::select(x > T(F::bias + 1), T(F::bias + 1), x));
   const T rounded = detail::as_rounded(x + F::magic),
           r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
@@ -4889,11 +4889,11 @@ DRX_INLINE two_doubles log_exact(double x) {
   const double a = as_rounded(z * third);
   const double a_low =
       fma(z_low, fma(z, 0.4, third), fma(z, third_low, as_rounded(fma(z, third, -a))));
+  const double square = z * z;
   const double tail =
-      z * z *
       horner(z, 0.19999999999999988745, 0.14285714285722555758, 0.11111111108768237944, 0.090909094351569924483,
              0.07692278435506132278, 0.066681587096926924222, 0.058374092423365104990, 0.059945067308186588063);
-  const auto [q, q_low] = sum_exact(a, tail);
+  const double q = as_rounded(fma(square, tail, a)), q_low = fma(square, tail, as_rounded(a - q));
   const double twice = 2 * s, t = as_rounded(twice * q);
   const double t_low = fma(twice, q_low + a_low, fma(2 * s_low, 1 + q, as_rounded(fma(twice, q, -t))));
   const auto [l, l_low] = sum_exact(twice, t);
@@ -4903,7 +4903,8 @@ DRX_INLINE two_doubles log_exact(double x) {
 DRX_INLINE double exp_of(two_doubles x) {
   using F = format<double>;
   const double most = F::exp_max;
-  const bool vanishes = x.high<F::exp_min, overflows = x.high> most;
+  const bool vanishes = x.high < F::exp_min;
+  const bool overflows = x.high > most;
   const exp_parts<double> e = exp_split(select(vanishes, 0.0, select(overflows, most, x.high)));
   const auto [r, low] = sum_exact(e.r, e.lost + unless(vanishes | overflows, x.low));
   const auto [one, rest] = sum_exact(1.0, r);
@@ -4933,8 +4934,9 @@ DRX_INLINE T pow(T x, T y) {
 #if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
   if constexpr (std::same_as<T, float>) {
     const double of = x, to = y;
-    const double r = drx::math::exp(to * drx::math::log(detail::magnitude(of)));
-    return detail::power_of(detail::unless(r < 0x1p-150, r), x, y);
+    const double p = to * drx::math::log(detail::magnitude(of));
+    const bool vanishes = p < -104;
+    return detail::power_of(detail::unless(vanishes, drx::math::exp(detail::select(vanishes, 0.0, p))), x, y);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   } else if constexpr (std::same_as<T, double>) {
     constexpr double inf = std::numeric_limits<double>::infinity();

@@ -402,7 +402,7 @@ DRX_INLINE T exp(T x) {
 template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
-  const bool vanishes = x < -T(F::bias + F::mantissa + 1);
+  const bool vanishes = x < -T(F::bias + F::mantissa);
   x = detail::select(vanishes, T(0), detail::select(x > T(F::bias + 1), T(F::bias + 1), x));
   const T rounded = detail::as_rounded(x + F::magic),
           r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);

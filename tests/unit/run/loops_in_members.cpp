@@ -51,6 +51,22 @@ constexpr auto near = [](auto w, auto data) {
 };
 using Near = drx::program<near, drx::array<double, 2>, drx::placed<drx::array<double, 2>, runs>>;
 
+// A loop without a bound in steps, or in a branch, that only members that still go on may take: for others it never
+// ends.
+constexpr auto endless_inside = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    auto grown = [](auto z, auto by) {
+      return drx::while_loop([](auto u) { return drx::sum(u) < 100; }, [=](auto u) { return u * by; }, z);
+    };
+    auto end = drx::while_loop([](auto y) { return drx::sum(y) > 1.5; },
+                               [=](auto y) { return 0.5 * y + 1e-9 * v * grown(y, drx::sum(y)); }, x);
+    auto chosen = drx::cond(drx::sum(x) > 3, [=] { return grown(x, drx::sum(x) - 1.5); }, [=] { return x; });
+    return drx::sum(end) + drx::sum(chosen);
+  };
+  return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(w), data));
+};
+using EndlessInside = drx::program<endless_inside, drx::scalar<double>, drx::placed<drx::array<double, 2>, runs>>;
+
 // A walk of each member's own, from its number alone; the ends are returned.
 constexpr auto walk = [](auto drift, auto data) {
   auto of_member = [](auto d, auto x) {
@@ -130,6 +146,9 @@ TEST_CASE("loops of two numbers that stop are loops of lanes") {
   harness::check_run<Near>({.low = 0.5, .high = 2}, {3, 260, 1063});
   const std::string plan = plan_of<Near>(), there = plan.substr(plan.find(": bool[32]"));
   CHECK(there.substr(0, there.find(" = scan")).find("f64[2,32]") != std::string::npos);
+}
+TEST_CASE("loops without a bound inside of what ends, or is chosen, for each member by itself") {
+  harness::check_run<EndlessInside>({.low = 0.2, .high = 4}, {1, 40, 300});
 }
 TEST_CASE("loops whose results are kept") { harness::check_run<Walk>({}, {7, 271, 1063}); }
 TEST_CASE("a chain of short steps beside a larger product") {

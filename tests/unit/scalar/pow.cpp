@@ -40,7 +40,7 @@ void check(T x, T y) {
   CAPTURE(x);
   CAPTURE(y);
   const long double exact = std::pow(static_cast<long double>(x), static_cast<long double>(y));
-  const double most = sizeof(T) == 4 ? 0.51 : std::fabs(exact) < std::numeric_limits<T>::min() ? 1.3 : 0.7;
+  const double most = sizeof(T) == 4 ? 0.51 : std::fabs(exact) < std::numeric_limits<T>::min() ? 1.3 : 0.75;
   CHECK(harness::ulps(drx::math::pow(x, y), exact) <= most);
 }
 template <class T>

@@ -92,6 +92,15 @@ constexpr bool is_of_small_matrices(const tape& body, const entry& e) {
 constexpr bool has_loops(const tape& body) {
   return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
 }
+/// Whether an entry is a loop that ends by a guard, or a choice, around a loop without a bound: where some members have
+/// ended, or go the other way, that one would go on for them too, perhaps for ever.
+constexpr bool may_never_end(const entry& e) {
+  if (e.prim == &prim::scan ? !prim::rules::scan::view(e).guard : e.prim != &prim::cond) return false;
+  for (const tape& region : e.regions)
+    if (any_entry(region, [](const entry& x) { return x.prim == &prim::scan && !prim::rules::scan::view(x).length; }))
+      return true;
+  return false;
+}
 /// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
 /// which become matrix products, of small matrices, which leave vector units idle, or stacked; or they stand beside
 /// loops, whose steps are chains of short loops in one member. Members have the first `inputs` inputs of their own.
@@ -101,7 +110,7 @@ constexpr bool can_batch_small(const tape& body, int inputs, bool as_rows, bool 
     if (v.shape.rank == shape::max_rank) return false;  // a block's members are one more axis
   const vec<bool> depends = depending(body, inputs);
   for (const entry& e : body.entries) {
-    if (!e.prim->batch || e.prim == &prim::members) return false;
+    if (!e.prim->batch || e.prim == &prim::members || may_never_end(e)) return false;
     for (const tape& region : e.regions)
       if (!can_batch_small(region, region.inputs.size(), as_rows)) return false;
     for (int o : e.operands)

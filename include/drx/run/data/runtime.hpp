@@ -55,6 +55,7 @@ struct runtime {
   stage_engine* engine = nullptr;  // where the ranks are not those of a job
   reduction_order order = reduction_order::tree;
   drx::subnormals subnormals = drx::subnormals::kept;
+  bool caller_flushes = false;  // the thread that calls the program, outside of it
   std::vector<thread_state> threads;
   std::vector<buffer> gathered;              // by stage
   std::vector<buffer> collected;             // by value: placed values that are held whole
@@ -65,17 +66,19 @@ struct runtime {
   std::vector<message> sent, received;  // for a split reduction, and which of its pieces are folded, in order
   std::vector<fold_step> folds;
 
-  /// executor->run(tasks, task, context), with subnormal numbers as the program has them.
+  /// executor->run(tasks, task, context), with subnormal numbers as the program has them. (An executor's threads begin
+  /// with the mode of the one that makes them, which is hence the caller's.)
   void run(int tasks, void (*task)(void*, int), void* context) const {
     if (subnormals == drx::subnormals::kept) return executor->run(tasks, task, context);
     struct job {
       void (*task)(void*, int);
       void* context;
       static void run(void* j, int i) {
-        const subnormals_scope flushes(drx::subnormals::flushed);
+        const flush_scope mode(true);
         static_cast<const job*>(j)->task(static_cast<const job*>(j)->context, i);
       }
     } j{task, context};
+    const flush_scope mode(caller_flushes);
     executor->run(tasks, job::run, &j);
   }
 };

@@ -8,9 +8,10 @@
 
 namespace drx {
 
-/// What a compiled program makes of results and operands that are not 0 but less in magnitude than the smallest normal
-/// number (1.2e-38 of `float`, 2.2e-308 of `double`): keeps them, as IEEE 754 has it, or takes them for 0, as JAX does.
-/// Intel's processors take some hundred cycles for each vector with one.
+/// What the host's threads make, in a call of a program, of results and operands that are not 0 but less in magnitude
+/// than the smallest normal number (1.2e-38 of `float`, 2.2e-308 of `double`): they keep them, as IEEE 754 has it
+/// (unless the threads flushed them before), or take them for 0, as JAX does on CPUs. Intel's processors take some
+/// hundred cycles for each vector with one.
 enum class subnormals : std::int8_t { kept, flushed };
 
 namespace run {
@@ -39,23 +40,19 @@ inline void set_float_mode(float_mode) {}
 inline constexpr float_mode flushing = 0;
 #endif
 
-/// As long as it lives the calling thread flushes subnormal numbers, if that is wanted.
-class subnormals_scope {
+/// As long as it lives the calling thread flushes subnormal numbers, or does not; then it does what it did before.
+class flush_scope {
  public:
-  [[gnu::noinline]] explicit subnormals_scope(subnormals wanted) : changes_(wanted == subnormals::flushed) {
-    if (!changes_) return;
-    before_ = current_float_mode();
-    set_float_mode(before_ | flushing);
-  }
-  [[gnu::noinline]] ~subnormals_scope() {
-    if (changes_) set_float_mode(before_);
-  }
-  subnormals_scope(const subnormals_scope&) = delete;
-  subnormals_scope& operator=(const subnormals_scope&) = delete;
+  [[gnu::noinline]] explicit flush_scope(bool flushes) : before_(current_float_mode()) { set(flushes ? flushing : 0); }
+  [[gnu::noinline]] ~flush_scope() { set(before_); }
+  flush_scope(const flush_scope&) = delete;
+  flush_scope& operator=(const flush_scope&) = delete;
+
+  [[nodiscard]] bool flushed_before() const { return (before_ & flushing) == flushing; }
 
  private:
-  bool changes_;
-  float_mode before_ = 0;
+  static void set(float_mode m) { set_float_mode((current_float_mode() & ~flushing) | (m & flushing)); }
+  float_mode before_;
 };
 
 }  // namespace run
