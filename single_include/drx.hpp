@@ -4875,7 +4875,8 @@ DRX_INLINE two_doubles sum_exact(double x, double y) {
   return {sum, as_rounded(as_rounded(x - sum) + y)};
 }
 
-DRX_INLINE two_doubles log_exact(double x) {
+template <std::same_as<double> T>
+DRX_INLINE two_doubles log_exact(T x) {
   using F = format<double>;
   constexpr double lift = 54, scale = double(std::uint64_t{1} << 54);
   const bool subnormal = x < std::numeric_limits<double>::min();
@@ -4900,8 +4901,9 @@ DRX_INLINE two_doubles log_exact(double x) {
   const auto [high, low] = sum_exact(k * F::ln2_hi, l);
   return sum_exact(high, low + fma(k, F::ln2_lo, l_low + t_low));
 }
-DRX_INLINE double exp_of(two_doubles x) {
-  using F = format<double>;
+template <std::same_as<double> T>
+DRX_INLINE T exp_of(two_doubles x) {
+  using F = format<T>;
   const double most = F::exp_max;
   const bool vanishes = x.high < F::exp_min;
   const bool overflows = x.high > most;
@@ -4946,7 +4948,7 @@ DRX_INLINE T pow(T x, T y) {
     l = detail::select(ordinary, l, detail::select(a == 0, -inf, a));
     l_low = detail::unless(!ordinary, l_low);
     const double p = detail::as_rounded(y * l);
-    return detail::power_of(detail::exp_of({p, detail::fma(y, l_low, detail::as_rounded(detail::fma(y, l, -p)))}), x,
+    return detail::power_of(detail::exp_of<T>({p, detail::fma(y, l_low, detail::as_rounded(detail::fma(y, l, -p)))}), x,
                             y);
 #endif
   }

@@ -20,7 +20,8 @@ DRX_INLINE two_doubles sum_exact(double x, double y) {
 
 /// log(x) for x > 0 with an error of less than 2^-64 of it: k ln 2 + 2 atanh(s), s = (m - 1) / (m + 1). Of the series
 /// 1 + z / 3 + z^2 / 5 + ..., z = s^2, all behind the second term is a minimax polynomial (Remez).
-DRX_INLINE two_doubles log_exact(double x) {
+template <std::same_as<double> T>  // a template: compiled where it is used
+DRX_INLINE two_doubles log_exact(T x) {
   using F = format<double>;
   constexpr double lift = 54, scale = double(std::uint64_t{1} << 54);
   const bool subnormal = x < std::numeric_limits<double>::min();
@@ -46,8 +47,9 @@ DRX_INLINE two_doubles log_exact(double x) {
   return sum_exact(high, low + fma(k, F::ln2_lo, l_low + t_low));
 }
 /// e^(high + low)
-DRX_INLINE double exp_of(two_doubles x) {
-  using F = format<double>;
+template <std::same_as<double> T>
+DRX_INLINE T exp_of(two_doubles x) {
+  using F = format<T>;
   const double most = F::exp_max;
   const bool vanishes = x.high < F::exp_min;
   const bool overflows = x.high > most;
@@ -96,7 +98,7 @@ DRX_INLINE T pow(T x, T y) {
     l = detail::select(ordinary, l, detail::select(a == 0, -inf, a));
     l_low = detail::unless(!ordinary, l_low);
     const double p = detail::as_rounded(y * l);
-    return detail::power_of(detail::exp_of({p, detail::fma(y, l_low, detail::as_rounded(detail::fma(y, l, -p)))}), x,
+    return detail::power_of(detail::exp_of<T>({p, detail::fma(y, l_low, detail::as_rounded(detail::fma(y, l, -p)))}), x,
                             y);
 #endif
   }

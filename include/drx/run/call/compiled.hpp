@@ -10,7 +10,6 @@
 #include <drx/run/stage/stage.hpp>
 
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -83,9 +82,8 @@ class compiled {
     requires run::CallArguments<inputs, A...>
   void call(result& r, const A&... arguments) & {
     const auto under_way = gate_.enter(agreement_.name());
-    std::optional<run::flush_scope> mode;
-    if (state_.options.subnormals == subnormals::flushed)
-      state_.runtime.caller_flushes = mode.emplace(true).flushed_before();
+    const run::flush_scope mode(true, state_.options.subnormals == subnormals::flushed);
+    state_.runtime.caller_flushes = mode.flushed_before();
     run::bind_arguments(std::type_identity<inputs>{}, facts, state_, arguments...);
     const run::call_members members{facts, state_};
     members.complete();

@@ -40,11 +40,17 @@ inline void set_float_mode(float_mode) {}
 inline constexpr float_mode flushing = 0;
 #endif
 
-/// As long as it lives the calling thread flushes subnormal numbers, or does not; then it does what it did before.
+/// As long as it lives the calling thread flushes subnormal numbers, or does not; then it does what it did before. One
+/// that is not wanted changes nothing.
 class flush_scope {
  public:
-  [[gnu::noinline]] explicit flush_scope(bool flushes) : before_(current_float_mode()) { set(flushes ? flushing : 0); }
-  [[gnu::noinline]] ~flush_scope() { set(before_); }
+  [[gnu::noinline]] explicit flush_scope(bool flushes, bool wanted = true)
+      : wanted_(wanted), before_(current_float_mode()) {
+    if (wanted_) set(flushes ? flushing : 0);
+  }
+  [[gnu::noinline]] ~flush_scope() {
+    if (wanted_) set(before_);
+  }
   flush_scope(const flush_scope&) = delete;
   flush_scope& operator=(const flush_scope&) = delete;
 
@@ -52,6 +58,7 @@ class flush_scope {
 
  private:
   static void set(float_mode m) { set_float_mode((current_float_mode() & ~flushing) | (m & flushing)); }
+  bool wanted_;
   float_mode before_;
 };
 
