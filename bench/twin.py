@@ -11,11 +11,13 @@ many CPUs as it has threads.
 import argparse
 import array
 import json
+import math
 import os
 import pathlib
 import random
 import sys
 import time
+from functools import partial
 
 
 def hashed(stream, n):
@@ -33,6 +35,11 @@ def uniform(stream, shape, scale=1.0, dtype="float32"):
 
     values = (hashed(stream, int(np.prod(shape))) >> 8).astype(dtype) * np.dtype(dtype).type(2.0**-23) - np.dtype(dtype).type(1)
     return (np.dtype(dtype).type(scale) * values).reshape(shape)
+
+
+def has_avx512():
+    processor = pathlib.Path("/proc/cpuinfo")
+    return processor.exists() and "avx512f" in processor.read_text()
 
 
 def flat(value):
@@ -61,6 +68,29 @@ class Suite:
     def add(self, row, side, call, result, **counters):
         """`call` computes and waits for the end; `result` turns its result into numbers (see flat)."""
         self.sides.append({"row": row, "side": side, "call": call, "result": result, "counters": counters})
+
+    def add_jitted(self, row, side, f, inputs, result=lambda y: y, ahead=True):
+        """A side that calls f under jax.jit, with vectors as wide as XLA has them and, where the processor has 512 bits, with those: both
+        are compared, and the faster is timed. `ahead`: compiled ahead of time, which mpi4jax's operations cannot be."""
+        import jax
+
+        ways = []
+        for width in (None, 512) if has_avx512() else (None,):
+            begin, compiled, counters = time.perf_counter(), jax.jit(f, compiler_options=width and {"xla_cpu_prefer_vector_width": width}), {}
+            if ahead:
+                compiled = compiled.lower(*inputs).compile()
+                counters["temp_bytes"] = compiled.memory_analysis().temp_size_in_bytes
+            call = partial(lambda compiled: jax.block_until_ready(compiled(*inputs)), compiled)
+            call()
+            ways.append({"row": row, "side": f"{side}, {width} bits" if width else side, "call": call, "result": result, "calls": 1,
+                         "counters": counters | {"compile_s": time.perf_counter() - begin}})
+        if self.args.check:
+            self.sides += ways
+            return
+        least = [math.inf] * len(ways)
+        for _ in range(10):
+            least = [min(known, seconds(way)) for known, way in zip(least, ways)]
+        self.sides.append(ways[least.index(min(least))] | {"side": side})
 
     def version(self, name, version):
         self.versions.append(f"{name} {version}")

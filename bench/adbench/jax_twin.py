@@ -3,7 +3,6 @@
 
 import pathlib
 import sys
-import time
 from functools import partial
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -104,12 +103,7 @@ def hand_errors(x, complicated):
 
 
 def add(row, derivative, *inputs, result=lambda r: r[1], side="JAX"):
-    begin = time.perf_counter()
-    compiled = jax.jit(derivative).lower(*inputs).compile()
-    jax.block_until_ready(compiled(*inputs))
-    seconds = time.perf_counter() - begin
-    suite.add(row, side, call=lambda: jax.block_until_ready(compiled(*inputs)), result=result,
-              temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=seconds)
+    suite.add_jitted(row, side, derivative, inputs, result)
 
 
 add("Gaussian mixture", jax.value_and_grad(log_posterior), *map(jnp.asarray, (drawn(1, (K + 2 * K * D + K * D * (D - 1) // 2,)), drawn(2, (N, D)))))

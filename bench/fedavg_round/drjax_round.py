@@ -8,7 +8,6 @@ import logging
 import os
 import pathlib
 import sys
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -122,9 +121,4 @@ def add(row, clients, f, result, batches=(), side="DrJAX"):
     if use_mesh:
         places = [NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), (), ("clients",), ("clients",))]
     inputs = jax.block_until_ready([jax.device_put(value, place) for value, place in zip((model, RATE, *data(clients, *batches)), places)])
-    begin = time.perf_counter()
-    compiled = jax.jit(drjax.program(placements={"clients": clients})(f)).lower(*inputs).compile()
-    jax.block_until_ready(compiled(*inputs))
-    suite.add(row, f"{side}, {suite.threads} devices" if use_mesh else side,
-              call=lambda: jax.block_until_ready(compiled(*inputs)), result=result,
-              temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
+    suite.add_jitted(row, f"{side}, {suite.threads} devices" if use_mesh else side, drjax.program(placements={"clients": clients})(f), inputs, result)

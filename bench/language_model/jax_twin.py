@@ -3,7 +3,6 @@
 
 import pathlib
 import sys
-import time
 from functools import partial
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -81,11 +80,7 @@ for row, task in TASKS.items():
     sides = {"JAX, clients as a batch": partial(batched, unrolled=False), "JAX, clients as a batch, unrolled": partial(batched, unrolled=True),
              "JAX, clients one by one": partial(one_by_one, unrolled=False), "JAX, clients in turn, unrolled": partial(in_turn, unrolled=True)}
     for side, f in sides.items():
-        begin = time.perf_counter()
-        compiled = jax.jit(partial(f, heads=task[1], layers=task[3])).lower(*inputs).compile()
-        jax.block_until_ready(compiled(*inputs))
-        suite.add(row, side, call=lambda compiled=compiled, inputs=inputs: jax.block_until_ready(compiled(*inputs)),
-                  result=lambda y, model=model: [np.asarray(y[name], np.float64) - model[name] for name in model],
-                  temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
+        suite.add_jitted(row, side, partial(f, heads=task[1], layers=task[3]), inputs,
+                         lambda y, model=model: [np.asarray(y[name], np.float64) - model[name] for name in model])
 suite.version("jax", jax.__version__)
 suite.run()

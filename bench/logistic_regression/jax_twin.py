@@ -7,7 +7,6 @@ With --mesh the rows are split over as many host devices as threads.
 import os
 import pathlib
 import sys
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -75,12 +74,7 @@ def add(row, dtype, rows, rows_dtype=None):
         sides["JAX, scan over blocks of bits"] = by_blocks_of_bits, x.view(np.uint16)
     for side, (f, rows_of_side) in sides.items():
         inputs = jax.block_until_ready([jax.device_put(value, place) for value, place in zip((w, rows_of_side, y), places)])
-        begin = time.perf_counter()
-        compiled = jax.jit(mean(f)).lower(*inputs).compile()
-        jax.block_until_ready(compiled(*inputs))
-        suite.add(row, f"{side}, {suite.threads} devices" if use_mesh else side,
-                  call=lambda compiled=compiled, inputs=inputs: jax.block_until_ready(compiled(*inputs)), result=lambda y: y,
-                  temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
+        suite.add_jitted(row, f"{side}, {suite.threads} devices" if use_mesh else side, mean(f), inputs)
 
 
 if use_mesh or "--mesh" not in suite.more:

@@ -3,7 +3,6 @@
 
 import pathlib
 import sys
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -42,19 +41,11 @@ runs = (twin.uniform(1, (RUNS,)), twin.uniform(2, (RUNS,)), twin.uniform(3, (RUN
 inputs = jax.block_until_ready(jax.device_put((constants, *runs)))
 
 
-def add(side, gradient):
-    begin = time.perf_counter()
-    compiled = jax.jit(gradient).lower(*inputs).compile()
-    jax.block_until_ready(compiled(*inputs))
-    suite.add("gradient", side, call=lambda: jax.block_until_ready(compiled(*inputs)), result=lambda y: y,
-              temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
-
-
 def mean_slope(c, q, p, seen):
     return jnp.mean(jax.vmap(jax.jacfwd(error), in_axes=(None, 0, 0, 0))(c, q, p, seen), axis=0)
 
 
-add("JAX, forward", mean_slope)
-add("JAX, reverse", jax.grad(mean_error))
+suite.add_jitted("gradient", "JAX, forward", mean_slope, inputs)
+suite.add_jitted("gradient", "JAX, reverse", jax.grad(mean_error), inputs)
 suite.version("jax", jax.__version__)
 suite.run()

@@ -6,7 +6,6 @@ import os
 import pathlib
 import random
 import sys
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -100,13 +99,7 @@ def in_strips(water):  # as drx has it: strips x fields x rows x columns
 
 
 def add(row, side, f, inputs):
-    begin, compiled, counters = time.perf_counter(), jax.jit(f), {}
-    if RANKS == 1:  # (what is compiled ahead of time does not take mpi4jax's token)
-        compiled = compiled.lower(*inputs).compile()
-        counters["temp_bytes"] = compiled.memory_analysis().temp_size_in_bytes
-    jax.block_until_ready(compiled(*inputs))
-    suite.add(row, side, call=lambda: jax.block_until_ready(compiled(*inputs)), result=in_strips,
-              compile_s=time.perf_counter() - begin, **counters)
+    suite.add_jitted(row, side, f, inputs, in_strips, ahead=RANKS == 1)  # (what is compiled ahead of time does not take mpi4jax's token)
 
 
 water, wanted = inputs()
