@@ -1,8 +1,8 @@
-"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER [wide].
+"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER [wide | arguments].
 
 It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
 orders: a line `formulation calls` is answered with the seconds of a call. With `wide` each formulation is there once more with vectors of 512
-bits where the processor has them, which is faster for some. bench/zoo/run calls it.
+bits where the processor has them, which is faster for some. With `arguments` it writes these and ends. bench/zoo/run calls it.
 """
 
 import importlib
@@ -31,6 +31,8 @@ def main():
         jax.config.update("jax_enable_x64", True)
     for i, a in enumerate(arguments):
         a.tofile(folder / str(i))
+    if "arguments" in sys.argv[3:]:
+        return
     arguments = jax.block_until_ready(jax.device_put(arguments))
     compiled, about = {}, {}
     processor = pathlib.Path("/proc/cpuinfo")
