@@ -35,6 +35,7 @@ struct core_rates {
 /// What one step should take. Its number is that of `drx::run::run_step<..., step>`, which profiles name.
 struct step_estimate {
   int step = 0, region = 0;
+  int entry = -1;      // of a step that is one entry: that of `drx::run::kernel<..., entry, ...>`
   std::string what;    // its primitives
   double runs = 0;     // in a call
   double vectors = 0;  // vector instructions of one run
@@ -197,7 +198,8 @@ class step_estimator {
   }
 
   [[nodiscard]] step_estimate one_step(int s, int region, double runs, double frame) const {
-    step_estimate r{.step = s, .region = region, .what = {}, .runs = runs};
+    const step& now = p_.steps[s];
+    step_estimate r{.step = s, .region = region, .entry = now.is_loop ? -1 : now.entry, .what = {}, .runs = runs};
     std::vector<id> touched;
     double cycles = 0;
     const auto move = [&](id m) {
@@ -213,12 +215,11 @@ class step_estimator {
       if (x.regions > 0) return;
       r.vectors += instructions(e);
       for (int i = 0; i < x.operands.count; ++i)
-        if (const id o = value(x.operands, i); p_.loop_of[o] != s || !p_.steps[s].is_loop)
+        if (const id o = value(x.operands, i); p_.loop_of[o] != s || !now.is_loop)
           for_each_touched(t_, p_, o, move);
       for (int i = 0; i < x.results.count; ++i)
         if (const id v = value(x.results, i); p_.stored[v]) move(v);
     };
-    const step& now = p_.steps[s];
     if (now.is_loop) {
       for (int i = 0; i < now.members + now.sums; ++i) entry(p_.members[now.first_member + i]);
     } else {
