@@ -43,8 +43,10 @@ int main(int, char** argv) {
   files.arguments(std::type_identity<program::inputs>{});
   const char* between = "[";
   for (const drx::plan::step_estimate& s : drx::plan::estimate<program>(files.members)) {
-    std::printf("%s\n{\"step\": %d, \"entry\": %d, \"region\": %d, \"what\": \"%s\", \"runs\": %g, \"vectors\": %g, \"bytes\": %g, \"cycles\": %g, "
-                "\"seconds\": %g}", between, s.step, s.entry, s.region, s.what.c_str(), s.runs, s.vectors, s.bytes, s.cycles, s.seconds);
+    std::printf(
+        "%s\n{\"step\": %d, \"entry\": %d, \"region\": %d, \"what\": \"%s\", \"runs\": %g, \"vectors\": %g, \"bytes\": %g, \"cycles\": %g, "
+        "\"seconds\": %g}",
+        between, s.step, s.entry, s.region, s.what.c_str(), s.runs, s.vectors, s.bytes, s.cycles, s.seconds);
     between = ",";
   }
   std::puts("]");

@@ -28,8 +28,8 @@ struct core_rates {
 #else
   double vector_bytes = 16, vectors_per_cycle = 2;
 #endif
-  double first_cache = 48 << 10, second_cache = 1 << 20, third_cache = 16 << 20;      // bytes
-  double from_first = 64, from_second = 24, from_third = 10, from_memory = 3;         // bytes in a cycle
+  double first_cache = 48 << 10, second_cache = 1 << 20, third_cache = 16 << 20;  // bytes
+  double from_first = 64, from_second = 24, from_third = 10, from_memory = 3;     // bytes in a cycle
 };
 
 /// What one step should take. Its number is that of `drx::run::run_step<..., step>`, which profiles name.
@@ -55,15 +55,15 @@ struct instructions {
   double of_floats, of_doubles;
 };
 inline constexpr instructions long_operations[] = {
-    {&prim::div, 10, 16},      {&prim::sqrt, 12, 20},     {&prim::rsqrt, 14, 34},   {&prim::azmul, 3, 3},
-    {&prim::mul_undecided, 3, 3}, {&prim::azdiv, 12, 18}, {&prim::remainder, 30, 40},     {&prim::exp, 14, 20},
-    {&prim::exp2, 14, 20},     {&prim::expm1, 22, 30},    {&prim::log, 20, 30},     {&prim::log1p, 24, 36},
-    {&prim::sigmoid, 26, 40},  {&prim::softplus, 40, 60}, {&prim::sin, 22, 32},     {&prim::cos, 22, 32},
-    {&prim::tan, 40, 60},      {&prim::asin, 30, 50},     {&prim::acos, 30, 50},    {&prim::atan, 30, 50},
-    {&prim::atan2, 40, 60},    {&prim::sinh, 40, 60},     {&prim::cosh, 40, 60},    {&prim::tanh, 24, 44},
-    {&prim::asinh, 50, 80},    {&prim::acosh, 50, 80},    {&prim::atanh, 40, 60},   {&prim::pow, 50, 90},
-    {&prim::cbrt, 30, 50},     {&prim::erf, 30, 60},      {&prim::erfc, 40, 80},    {&prim::erfinv, 50, 80},
-    {&prim::lgamma, 90, 130},  {&prim::digamma, 60, 90},
+    {&prim::div, 10, 16},         {&prim::sqrt, 12, 20},     {&prim::rsqrt, 14, 34},     {&prim::azmul, 3, 3},
+    {&prim::mul_undecided, 3, 3}, {&prim::azdiv, 12, 18},    {&prim::remainder, 30, 40}, {&prim::exp, 14, 20},
+    {&prim::exp2, 14, 20},        {&prim::expm1, 22, 30},    {&prim::log, 20, 30},       {&prim::log1p, 24, 36},
+    {&prim::sigmoid, 26, 40},     {&prim::softplus, 40, 60}, {&prim::sin, 22, 32},       {&prim::cos, 22, 32},
+    {&prim::tan, 40, 60},         {&prim::asin, 30, 50},     {&prim::acos, 30, 50},      {&prim::atan, 30, 50},
+    {&prim::atan2, 40, 60},       {&prim::sinh, 40, 60},     {&prim::cosh, 40, 60},      {&prim::tanh, 24, 44},
+    {&prim::asinh, 50, 80},       {&prim::acosh, 50, 80},    {&prim::atanh, 40, 60},     {&prim::pow, 50, 90},
+    {&prim::cbrt, 30, 50},        {&prim::erf, 30, 60},      {&prim::erfc, 40, 80},      {&prim::erfinv, 50, 80},
+    {&prim::lgamma, 90, 130},     {&prim::digamma, 60, 90},
 };
 }  // namespace detail
 
@@ -172,7 +172,8 @@ class step_estimator {
     const frozen_entry& x = t_.entries[e];
     if (x.prim == &prim::stage) return go_into_stage(x, runs);
     double each = runs;
-    if (x.prim == &prim::scan) each *= static_cast<double>(prim::rules::scan::view(t_.attributes(x)).length.value_or(1));
+    if (x.prim == &prim::scan)
+      each *= static_cast<double>(prim::rules::scan::view(t_.attributes(x)).length.value_or(1));
     if (x.prim == &prim::cond) each /= x.regions;
     for (int k = 0; k < x.regions; ++k) go_through(x.first_region + k, each, frame);
   }
@@ -215,8 +216,7 @@ class step_estimator {
       if (x.regions > 0) return;
       r.vectors += instructions(e);
       for (int i = 0; i < x.operands.count; ++i)
-        if (const id o = value(x.operands, i); p_.loop_of[o] != s || !now.is_loop)
-          for_each_touched(t_, p_, o, move);
+        if (const id o = value(x.operands, i); p_.loop_of[o] != s || !now.is_loop) for_each_touched(t_, p_, o, move);
       for (int i = 0; i < x.results.count; ++i)
         if (const id v = value(x.results, i); p_.stored[v]) move(v);
     };

@@ -23,8 +23,9 @@ constexpr auto mean = [](auto x) { return drx::reduce_mean(drx::map([](auto v) {
 template <auto& F, class... X>
 using steps_of = drx::program<F, X...>;
 
-double sum(const std::vector<drx::plan::step_estimate>& steps, double drx::plan::step_estimate::*what) {
-  return std::accumulate(steps.begin(), steps.end(), 0., [=](double n, const auto& s) { return n + s.runs * (s.*what); });
+double sum(const std::vector<drx::plan::step_estimate>& steps, double drx::plan::step_estimate::* what) {
+  return std::accumulate(steps.begin(), steps.end(), 0.,
+                         [=](double n, const auto& s) { return n + s.runs * (s.*what); });
 }
 constexpr drx::plan::core_rates rates{.hertz = 1e9, .vector_bytes = 32, .vectors_per_cycle = 2};
 }  // namespace
