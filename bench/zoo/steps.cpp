@@ -2,7 +2,7 @@
 // many members there are.
 #include ZOO_HEADER
 
-#include <drx/plan/estimate.hpp>
+#include <drx/run/estimate.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace {
 struct counter {
   std::string folder;
   int next = 0;
-  drx::plan::member_counts members = {};
+  drx::member_counts members = {};
 
   template <class X>
   void argument(std::type_identity<X>) {
@@ -42,7 +42,7 @@ int main(int, char** argv) {
   counter files{argv[1]};
   files.arguments(std::type_identity<program::inputs>{});
   const char* between = "[";
-  for (const drx::plan::step_estimate& s : drx::plan::estimate<program>(files.members)) {
+  for (const drx::step_estimate& s : drx::estimate<program>(files.members)) {
     std::printf(
         "%s\n{\"step\": %d, \"entry\": %d, \"region\": %d, \"what\": \"%s\", \"runs\": %g, \"vectors\": %g, \"bytes\": %g, \"cycles\": %g, "
         "\"seconds\": %g}",

@@ -1,35 +1,36 @@
-// drx/plan/estimate.hpp: how long each step of a plan should take on one core, by the vectors that it computes and the
+// drx/run/estimate.hpp: how long each step of a plan should take on one core, by the vectors that it computes and the
 // bytes that it moves. bench/zoo/steps holds it against measured times; a step that takes much longer than this is one
 // to look at.
-// Tested by tests/unit/plan/estimate.cpp.
+// Tested by tests/unit/run/estimate.cpp.
 #pragma once
 
 #include <drx/plan/memory/workspace.hpp>
+#include <drx/run/data/executor.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace drx::plan {
+namespace drx {
 
 /// What a core does. The defaults are those of a server of 3 GHz with the vectors that this file is compiled for.
 struct core_rates {
   double hertz = 3e9;
 #if defined(__AVX512F__)
-  double vector_bytes = 64, vectors_per_cycle = 1;  // elementwise instructions
+  double vector_bytes = 64;
 #elif defined(__AVX2__)
-  double vector_bytes = 32, vectors_per_cycle = 2;
+  double vector_bytes = 32;
 #else
-  double vector_bytes = 16, vectors_per_cycle = 2;
+  double vector_bytes = 16;
 #endif
+  double vectors_per_cycle = 2;                                                   // elementwise instructions
   double first_cache = 48 << 10, second_cache = 1 << 20, third_cache = 16 << 20;  // bytes
-  double from_first = 64, from_second = 24, from_third = 10, from_memory = 3;     // bytes in a cycle
+  double from_first = 128, from_second = 64, from_third = 24, from_memory = 2;    // bytes in a cycle
 };
 
 /// What one step should take. Its number is that of `drx::run::run_step<..., step>`, which profiles name.
@@ -47,30 +48,34 @@ struct step_estimate {
 /// The members of each placement, by its name.
 using member_counts = std::map<std::string, std::int64_t, std::less<>>;
 
-namespace detail {
+namespace run::detail {
 
-/// Vector instructions for a vector of results of an elementwise primitive: of floats, and of doubles.
+/// Instructions for a vector of numbers: of floats, and of doubles. They were fitted to steps of bench/zoo. Other
+/// elementwise primitives take one.
 struct instructions {
   const primitive* prim;
   double of_floats, of_doubles;
 };
 inline constexpr instructions long_operations[] = {
-    {&prim::div, 10, 16},         {&prim::sqrt, 12, 20},     {&prim::rsqrt, 14, 34},     {&prim::azmul, 3, 3},
-    {&prim::mul_undecided, 3, 3}, {&prim::azdiv, 12, 18},    {&prim::remainder, 30, 40}, {&prim::exp, 14, 20},
-    {&prim::exp2, 14, 20},        {&prim::expm1, 22, 30},    {&prim::log, 20, 30},       {&prim::log1p, 24, 36},
-    {&prim::sigmoid, 26, 40},     {&prim::softplus, 40, 60}, {&prim::sin, 22, 32},       {&prim::cos, 22, 32},
-    {&prim::tan, 40, 60},         {&prim::asin, 30, 50},     {&prim::acos, 30, 50},      {&prim::atan, 30, 50},
-    {&prim::atan2, 40, 60},       {&prim::sinh, 40, 60},     {&prim::cosh, 40, 60},      {&prim::tanh, 24, 44},
-    {&prim::asinh, 50, 80},       {&prim::acosh, 50, 80},    {&prim::atanh, 40, 60},     {&prim::pow, 50, 90},
-    {&prim::cbrt, 30, 50},        {&prim::erf, 30, 60},      {&prim::erfc, 40, 80},      {&prim::erfinv, 50, 80},
-    {&prim::lgamma, 90, 130},     {&prim::digamma, 60, 90},
+    {&prim::where, 4, 4},      {&prim::less, 3, 3},        {&prim::less_equal, 3, 3},    {&prim::logical_and, 8, 8},
+    {&prim::cast, 3, 8},       {&prim::azmul, 4, 4},       {&prim::mul_undecided, 4, 4}, {&prim::div, 20, 20},
+    {&prim::azdiv, 20, 20},    {&prim::remainder, 40, 60}, {&prim::sqrt, 20, 40},        {&prim::rsqrt, 40, 60},
+    {&prim::exp, 36, 66},      {&prim::exp2, 36, 66},      {&prim::expm1, 50, 90},       {&prim::log, 60, 110},
+    {&prim::log1p, 70, 120},   {&prim::sigmoid, 60, 100},  {&prim::softplus, 120, 200},  {&prim::sin, 70, 110},
+    {&prim::cos, 70, 110},     {&prim::tan, 100, 160},     {&prim::asin, 60, 100},       {&prim::acos, 60, 100},
+    {&prim::atan, 60, 100},    {&prim::atan2, 80, 120},    {&prim::sinh, 80, 120},       {&prim::cosh, 80, 120},
+    {&prim::tanh, 36, 90},     {&prim::asinh, 120, 200},   {&prim::acosh, 120, 200},     {&prim::atanh, 100, 160},
+    {&prim::pow, 120, 250},    {&prim::cbrt, 60, 100},     {&prim::erf, 60, 120},        {&prim::erfc, 80, 160},
+    {&prim::erfinv, 160, 250}, {&prim::lgamma, 200, 500},  {&prim::digamma, 200, 600},   {&prim::random_bits, 110, 110},
+    {&prim::fold_in, 60, 60},  {&prim::cumsum, 20, 20},    {&prim::scatter, 24, 24},     {&prim::take, 5, 5},
+    {&prim::gather, 24, 24},   {&prim::transpose, 3, 3},   {&prim::roll, 4, 4},          {&prim::pad, 4, 4},
 };
-}  // namespace detail
 
 /// Goes through the steps of a plan.
 class step_estimator {
  public:
-  step_estimator(const frozen_view& t, const workspace_plan& p, const member_counts& members, const core_rates& rates)
+  step_estimator(const frozen_view& t, const plan::workspace_plan& p, const member_counts& members,
+                 const core_rates& rates)
       : t_(t), p_(p), members_(members), rates_(rates), footprint_(static_cast<std::size_t>(t.sizes.values), -1.) {}
 
   /// All steps, in the order of their regions.
@@ -83,7 +88,13 @@ class step_estimator {
   using id = int;
 
   [[nodiscard]] id value(const span_of_pool& s, int i) const { return static_cast<id>(t_.pool[s.first + i]); }
+  [[nodiscard]] id operand(const frozen_entry& x, int i) const { return value(x.operands, i); }
   [[nodiscard]] id result(int e) const { return value(t_.entries[e].results, 0); }
+  [[nodiscard]] double size(id v) const { return static_cast<double>(t_.values[v].shape.size()); }
+  [[nodiscard]] double last(id v) const {
+    const shape& s = t_.values[v].shape;
+    return static_cast<double>(s.rank == 0 ? 1 : s.last());
+  }
   [[nodiscard]] double bytes(id v) const {
     return static_cast<double>(t_.values[v].shape.size() * byte_size(t_.values[v].type));
   }
@@ -98,55 +109,56 @@ class step_estimator {
     if (size == 0) return 0;
     return row >= lanes(v) / 2 ? size / row * std::ceil(row / lanes(v)) : std::ceil(size / lanes(v));
   }
-  [[nodiscard]] int definition(id v) const { return p_.definition[v]; }
 
   /// Vector instructions of entry e.
-  [[nodiscard]] double instructions(int e) const {
+  [[nodiscard]] double instructions_of(int e) const {
     const frozen_entry& x = t_.entries[e];
     if (x.prim->role == role::virtual_ || x.prim->role == role::alias || x.results.count == 0) return 0;
     const id r = result(e);
     const bool doubles = t_.values[r].type == dtype::float64;
-    for (const detail::instructions& i : detail::long_operations)
+    for (const instructions& i : long_operations)
       if (i.prim == x.prim) return vectors(r) * (doubles ? i.of_doubles : i.of_floats);
-    if (prim::is_matrix_product(x.prim)) {
-      const product_extents n = extents_of(t_, x);
-      const double across = static_cast<double>(n.n);
-      const double of_row = across >= lanes(r) / 2 ? std::ceil(across / lanes(r)) : across / lanes(r) * 2;
-      return 1.25 * static_cast<double>(n.rows()) * static_cast<double>(n.k) * of_row + 4 * vectors(r);
-    }
-    if (x.prim == &prim::random_bits) return 60 * vectors(r);
     if (x.prim->elementwise || x.prim->pointwise) return vectors(r);
-    if (prim::is_fold(x.prim)) return vectors(value(x.operands, 0)) + 4 * vectors(r);
-    if (x.prim == &prim::argsort) {
-      const auto n = static_cast<double>(std::max<std::int64_t>(t_.values[r].shape.last(), 2));
-      return 4 * static_cast<double>(t_.values[r].shape.size()) * std::log2(n);
-    }
+    if (prim::is_fold(x.prim)) return 3 * vectors(operand(x, 0)) + 4 * vectors(r);
+    if (x.prim == &prim::argmax || x.prim == &prim::argmin) return 8 * vectors(operand(x, 0)) + 4 * vectors(r);
+    if (x.prim == &prim::argsort) return 28 * size(r) * std::log2(std::max(last(r), 2.));
     if (x.prim->role == role::rearranged) return 2 * vectors(r);
-    return others(e);
+    return multiplications(x) + 4 * vectors(r);
   }
-  /// Of other entries: their multiplications, if they have some, else a few instructions for each number.
-  [[nodiscard]] double others(int e) const {
-    const frozen_entry& x = t_.entries[e];
-    double n = 0;
-    if (x.regions == 0 && x.prim->cost) {
-      const shape& s = t_.values[result(e)].shape;
-      entry copy;
-      copy.prim = x.prim;
-      tape operands;
-      for (int i = 0; i < x.operands.count; ++i) {
-        copy.operands.push_back(operands.values.size());
-        operands.values.push_back(t_.values[value(x.operands, i)]);
-      }
-      for (int i = 0; i < x.results.count; ++i) {
-        copy.results.push_back(operands.values.size());
-        operands.values.push_back(t_.values[value(x.results, i)]);
-      }
-      for (std::int64_t i : t_.attributes(x)) copy.attrs.ints.push_back(i);
-      n = cost_of(operands, copy).multiplications /
-          std::min(lanes(result(e)), static_cast<double>(s.rank == 0 ? 1 : std::max<std::int64_t>(s.last(), 1)));
+  /// Vectors of multiplications of a product, a convolution, or a decomposition. Those of small matrices are single.
+  [[nodiscard]] double multiplications(const frozen_entry& x) const {
+    const id r = value(x.results, 0);
+    if (prim::is_matrix_product(x.prim)) {
+      const plan::product_extents n = plan::extents_of(t_, x);
+      const auto columns = static_cast<double>(n.n);
+      const double of_row = columns >= lanes(r) / 2 ? std::ceil(columns / lanes(r)) : 2 * columns / lanes(r);
+      return 1.25 * static_cast<double>(n.rows()) * static_cast<double>(n.k) * of_row;
     }
-    for (int i = 0; i < x.results.count; ++i) n += 2 * vectors(value(x.results, i));
-    return n;
+    if (x.prim == &prim::convolution) {
+      using prim::rules::convolution_role;
+      const convolution_role which = prim::rules::convolution::view(t_.attributes(x)).result;
+      const id w = which == convolution_role::w ? r : operand(x, which == convolution_role::x ? 0 : 1),
+               y = which == convolution_role::y ? r : operand(x, 1);
+      return 2 * size(w) * size(y) / last(w) / lanes(r);
+    }
+    const id a = operand(x, 0);
+    const shape& of_first = t_.values[a].shape;
+    const auto extent = [&](int from_last) {
+      return of_first.rank > from_last ? static_cast<double>(of_first[of_first.rank - 1 - from_last]) : 1.;
+    };
+    if (x.prim == &prim::lane_matmul) {
+      const prim::rules::lane_matmul::view product(t_.attributes(x));
+      return 2 * vectors(r) * extent((product.first_in_lanes ? 1 : 0) + (product.transposes_first ? 1 : 0));
+    }
+    if (x.prim == &prim::lane_cholesky || x.prim == &prim::lane_lu_factors || x.prim == &prim::lane_lu_solve ||
+        x.prim == &prim::lane_triangular_solve)
+      return vectors(r) * extent(1);
+    if (x.prim == &prim::qr) return size(a) * extent(0) / 2;
+    if (x.prim == &prim::eigh || x.prim == &prim::svd) return 20 * size(a) * extent(0);
+    const double each = extent(0) < 2 * lanes(r) ? 1 : 4 / lanes(r);
+    if (x.prim == &prim::cholesky || x.prim == &prim::lu_factors) return each * size(a) * extent(0);
+    if (x.prim == &prim::triangular_solve || x.prim == &prim::lu_solve) return 2 * each * size(r) * extent(0);
+    return 0;
   }
   /// Cycles to move so many bytes of a value, or values, that has this footprint.
   [[nodiscard]] double moved(double bytes, double footprint) const {
@@ -158,10 +170,10 @@ class step_estimator {
 
   /// Region r, which runs so often, in a frame of so many bytes.
   void go_through(int r, double runs, double around) {
-    const values_of_region values(t_, t_.regions[r]);
+    const plan::values_of_region values(t_, t_.regions[r]);
     double frame = around;
     for (id v = values.first; v < values.first + values.count; ++v)
-      if (p_.stored[v] && p_.root[v] == v && p_.where[v].space != space::slot) frame += bytes(v);
+      if (p_.stored[v] && p_.root[v] == v && p_.where[v].space != plan::space::slot) frame += bytes(v);
     frame = std::min(frame, static_cast<double>(r == 0 ? p_.server_bytes : p_.server_bytes + p_.thread_bytes));
     for (int s = p_.first_step[r]; s < p_.first_step[r] + p_.step_count[r]; ++s) {
       found_.push_back(one_step(s, r, runs, frame));
@@ -182,24 +194,31 @@ class step_estimator {
     const auto known = members_.find(x.placement->name);
     if (!stage.members && known == members_.end())
       throw std::invalid_argument("drx: estimate: how many members has " + std::string(x.placement->name) + "?");
-    std::int64_t left = stage.members ? *stage.members : known->second;
+    const std::int64_t all = stage.members ? *stage.members : known->second;
     for (int k = 0; k < stage.bodies(); ++k)
       for (int i = 0; i < stage.placed; ++i)
         footprint_[static_cast<std::size_t>(value(t_.regions[x.first_region + k].inputs, 1 + i))] =
-            static_cast<double>(left) * bytes(value(t_.regions[x.first_region].inputs, 1 + i));
-    for (int k = 1; k <= stage.block_bodies(); ++k) {  // the largest come first
-      const std::int64_t size = stage.members_of_body(k), blocks = left / size;
-      left -= blocks * size;
-      if (blocks > 0) go_through(x.first_region + k, runs * static_cast<double>(blocks), 0);
+            static_cast<double>(all) * bytes(value(t_.regions[x.first_region].inputs, 1 + i));
+    const std::int64_t leaf = std::max<std::int64_t>(std::min(stage.members_of_leaf(), members_in_block(all)), 1);
+    vec<std::int64_t> times(stage.bodies(), 0);
+    for (const auto& [count, members] : {std::pair{all / leaf, leaf}, std::pair{std::int64_t{1}, all % leaf}}) {
+      std::int64_t left = members;
+      for (int k = 1; k <= stage.block_bodies(); ++k) {  // the largest come first
+        times[k] += count * (left / stage.members_of_body(k));
+        left %= stage.members_of_body(k);
+      }
+      times[0] += count * left;
     }
-    if (left == 0) return;
-    const std::int64_t group = stage.group();
-    const std::int64_t times = group > 0 ? (left + group - 1) / group : left;
-    go_through(x.first_region + (group > 0 ? stage.group_body() : 0), runs * static_cast<double>(times), 0);
+    if (const std::int64_t group = stage.group(); group > 0) {
+      times[stage.group_body()] = (times[0] + group - 1) / group;
+      times[0] = 0;
+    }
+    for (int k = 0; k < stage.bodies(); ++k)
+      if (times[k] > 0) go_through(x.first_region + k, runs * static_cast<double>(times[k]), 0);
   }
 
   [[nodiscard]] step_estimate one_step(int s, int region, double runs, double frame) const {
-    const step& now = p_.steps[s];
+    const plan::step& now = p_.steps[s];
     step_estimate r{.step = s, .region = region, .entry = now.is_loop ? -1 : now.entry, .what = {}, .runs = runs};
     std::vector<id> touched;
     double cycles = 0;
@@ -214,9 +233,10 @@ class step_estimator {
       const frozen_entry& x = t_.entries[e];
       r.what += (r.what.empty() ? "" : " ") + std::string(x.prim->name);
       if (x.regions > 0) return;
-      r.vectors += instructions(e);
+      r.vectors += instructions_of(e);
       for (int i = 0; i < x.operands.count; ++i)
-        if (const id o = value(x.operands, i); p_.loop_of[o] != s || !now.is_loop) for_each_touched(t_, p_, o, move);
+        if (const id o = value(x.operands, i); p_.loop_of[o] != s || !now.is_loop)
+          plan::for_each_touched(t_, p_, o, move);
       for (int i = 0; i < x.results.count; ++i)
         if (const id v = value(x.results, i); p_.stored[v]) move(v);
     };
@@ -231,22 +251,24 @@ class step_estimator {
   }
 
   const frozen_view t_;
-  const workspace_plan& p_;
+  const plan::workspace_plan& p_;
   const member_counts& members_;
   const core_rates rates_;
   std::vector<double> footprint_;  // by value: the bytes of all members' shares, of a stage's placed operands
   std::vector<step_estimate> found_;
 };
 
+}  // namespace run::detail
+
 /// What the steps of program P should take on one core, where placements have so many members:
-///     for (const drx::plan::step_estimate& s : drx::plan::estimate<P>({{"clients", 1000}})) ...
+///     for (const drx::step_estimate& s : drx::estimate<P>({{"clients", 1000}})) ...
 /// A loop that ends by a condition counts as one step, and each branch as taken as often as the others. Throws
 /// std::invalid_argument if a placement's members are missing.
 template <Program P>
 std::vector<step_estimate> estimate(const member_counts& members, const core_rates& rates = {}) {
-  const frozen_view t = staged_program<P>::tape_constant().view();
-  const workspace_plan plan = workspace_of(t);
-  return step_estimator(t, plan, members, rates).all();
+  const frozen_view t = plan::staged_program<P>::tape_constant().view();
+  const plan::workspace_plan p = plan::workspace_of(t);
+  return run::detail::step_estimator(t, p, members, rates).all();
 }
 
-}  // namespace drx::plan
+}  // namespace drx
