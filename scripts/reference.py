@@ -62,6 +62,8 @@ SECTIONS = [
      "backend/session run/data/partitions -partitions.partitions -partitions.storage -partitions.chosen -partitions.choice run/call/compile_options -show run/call/compiled run/data/runtime"),
     ("Costs", "With `<drx/run/cost.hpp>`: the messages, bytes and operations of a program's calls, as constants (docs/engines.md).",
      "run/cost"),
+    ("Estimates", "With `<drx/run/estimate.hpp>`: what the steps of a program's plan should take on one core (docs/performance.md).",
+     "run/estimate"),
     ("Devices", "With `<drx/device.hpp>`: programs whose stages a GPU computes (docs/devices.md).",
      "device/compile_on device/memory backend/device"),
     ("Engines", "With `<drx/engines/worker.hpp>`: a program's plan, and its executable as the worker of an engine outside the job; with `<drx/engines/shared_object.hpp>`: a shared object that does the same (docs/engines.md).",

@@ -20,7 +20,7 @@ namespace drx {
 
 /// What a core does. The defaults are those of a server of 3 GHz with the vectors that this file is compiled for.
 struct core_rates {
-  double hertz = 3e9;
+  double hertz = 3e9;  // cycles in a second
 #if defined(__AVX512F__)
   double vector_bytes = 64;
 #elif defined(__AVX2__)
@@ -195,6 +195,9 @@ class step_estimator {
     if (!stage.members && known == members_.end())
       throw std::invalid_argument("drx: estimate: how many members has " + std::string(x.placement->name) + "?");
     const std::int64_t all = stage.members ? *stage.members : known->second;
+    if (all < 0)
+      throw std::invalid_argument("drx: estimate: " + std::string(x.placement->name) + " has " + std::to_string(all) +
+                                  " members");
     for (int k = 0; k < stage.bodies(); ++k)
       for (int i = 0; i < stage.placed; ++i)
         footprint_[static_cast<std::size_t>(value(t_.regions[x.first_region + k].inputs, 1 + i))] =

@@ -71,13 +71,16 @@ TEST_CASE("what lies far away takes longer") {
   };
   CHECK(seconds(10'000'000) > 1.2 * seconds(1'024));
 }
-TEST_CASE("members that nobody counted are asked for by name") {
+TEST_CASE("members that nobody counted, or that are fewer than none, are named") {
   using P = steps_of<mean, drx::placed<small, rows>>;
-  std::string text;
-  try {
-    (void)drx::estimate<P>({{"columns", 3}});
-  } catch (const std::invalid_argument& e) {
-    text = e.what();
-  }
-  CHECK(text.find("rows") != std::string::npos);
+  const auto told = [](const drx::member_counts& members) {
+    try {
+      (void)drx::estimate<P>(members);
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(told({{"columns", 3}}).find("rows") != std::string::npos);
+  CHECK(told({{"rows", -3}}).find("rows has -3 members") != std::string::npos);
 }
