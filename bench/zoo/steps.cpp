@@ -44,9 +44,10 @@ int main(int, char** argv) {
   const char* between = "[";
   for (const drx::step_estimate& s : drx::estimate<program>(files.members)) {
     std::printf(
-        "%s\n{\"step\": %d, \"entry\": %d, \"region\": %d, \"what\": \"%s\", \"runs\": %g, \"vectors\": %g, \"bytes\": %g, \"cycles\": %g, "
+        "%s\n{\"step\": %d, \"entry\": %d, \"region\": %d, \"what\": \"%s\", \"runs\": %g, \"depends_on_data\": %s, \"vectors\": %g, \"bytes\": %g, \"cycles\": %g, "
         "\"seconds\": %g}",
-        between, s.step, s.entry, s.region, s.what.c_str(), s.runs, s.vectors, s.bytes, s.cycles, s.seconds);
+        between, s.step, s.entry, s.region, s.what.c_str(), s.runs, s.depends_on_data ? "true" : "false", s.vectors,
+        s.bytes, s.cycles, s.seconds);
     between = ",";
   }
   std::puts("]");

@@ -30,19 +30,20 @@ struct core_rates {
 #endif
   double vectors_per_cycle = 2;                                                   // elementwise instructions
   double first_cache = 48 << 10, second_cache = 1 << 20, third_cache = 16 << 20;  // bytes
-  double from_first = 128, from_second = 64, from_third = 24, from_memory = 2;    // bytes in a cycle
+  double from_first = 500, from_second = 110, from_third = 48, from_memory = 7;   // bytes in a cycle, beside vectors
 };
 
 /// What one step should take. Its number is that of `drx::run::run_step<..., step>`, which profiles name.
 struct step_estimate {
   int step = 0, region = 0;
-  int entry = -1;      // of a step that is one entry: that of `drx::run::kernel<..., entry, ...>`
-  std::string what;    // its primitives
-  double runs = 0;     // in a call
-  double vectors = 0;  // vector instructions of one run
-  double bytes = 0;    // read and written in one run
-  double cycles = 0;   // of one run
-  double seconds = 0;  // of all runs
+  int entry = -1;                // of a step that is one entry: that of `drx::run::kernel<..., entry, ...>`
+  std::string what;              // its primitives
+  double runs = 0;               // in a call
+  bool depends_on_data = false;  // a loop that ends by a condition, or a branch, decides how often it runs
+  double vectors = 0;            // vector instructions of one run
+  double bytes = 0;              // read and written in one run
+  double cycles = 0;             // of one run
+  double seconds = 0;            // of all runs
 };
 
 /// The members of each placement, by its name.
@@ -51,25 +52,28 @@ using member_counts = std::map<std::string, std::int64_t, std::less<>>;
 namespace run::detail {
 
 /// Instructions for a vector of numbers: of floats, and of doubles. They were fitted to steps of bench/zoo. Other
-/// elementwise primitives take one.
+/// elementwise primitives take one, and other rearrangements two.
 struct instructions {
   const primitive* prim;
   double of_floats, of_doubles;
 };
+// clang-format off
 inline constexpr instructions long_operations[] = {
-    {&prim::where, 4, 4},      {&prim::less, 3, 3},        {&prim::less_equal, 3, 3},    {&prim::logical_and, 8, 8},
-    {&prim::cast, 3, 8},       {&prim::azmul, 4, 4},       {&prim::mul_undecided, 4, 4}, {&prim::div, 20, 20},
-    {&prim::azdiv, 20, 20},    {&prim::remainder, 40, 60}, {&prim::sqrt, 20, 40},        {&prim::rsqrt, 40, 60},
-    {&prim::exp, 36, 66},      {&prim::exp2, 36, 66},      {&prim::expm1, 50, 90},       {&prim::log, 60, 110},
-    {&prim::log1p, 70, 120},   {&prim::sigmoid, 60, 100},  {&prim::softplus, 120, 200},  {&prim::sin, 70, 110},
-    {&prim::cos, 70, 110},     {&prim::tan, 100, 160},     {&prim::asin, 60, 100},       {&prim::acos, 60, 100},
-    {&prim::atan, 60, 100},    {&prim::atan2, 80, 120},    {&prim::sinh, 80, 120},       {&prim::cosh, 80, 120},
-    {&prim::tanh, 36, 90},     {&prim::asinh, 120, 200},   {&prim::acosh, 120, 200},     {&prim::atanh, 100, 160},
-    {&prim::pow, 120, 250},    {&prim::cbrt, 60, 100},     {&prim::erf, 60, 120},        {&prim::erfc, 80, 160},
-    {&prim::erfinv, 160, 250}, {&prim::lgamma, 200, 500},  {&prim::digamma, 200, 600},   {&prim::random_bits, 110, 110},
-    {&prim::fold_in, 60, 60},  {&prim::cumsum, 20, 20},    {&prim::scatter, 24, 24},     {&prim::take, 5, 5},
-    {&prim::gather, 24, 24},   {&prim::transpose, 3, 3},   {&prim::roll, 4, 4},          {&prim::pad, 4, 4},
+    {&prim::where, 4, 4}, {&prim::logical_and, 10, 10}, {&prim::cast, 2, 3}, {&prim::azmul, 2.5, 2},
+    {&prim::mul_undecided, 2.5, 2}, {&prim::div, 17, 15}, {&prim::azdiv, 15, 17}, {&prim::remainder, 40, 60},
+    {&prim::sqrt, 17, 40}, {&prim::rsqrt, 36, 60}, {&prim::cbrt, 60, 100}, {&prim::pow, 120, 200},
+    {&prim::exp, 28, 50}, {&prim::exp2, 28, 50}, {&prim::expm1, 40, 70}, {&prim::log, 66, 74},
+    {&prim::log1p, 70, 90}, {&prim::sigmoid, 34, 86}, {&prim::softplus, 120, 180}, {&prim::relu, 6, 6},
+    {&prim::sin, 48, 70}, {&prim::cos, 48, 70}, {&prim::tan, 80, 120}, {&prim::asin, 60, 100},
+    {&prim::acos, 60, 100}, {&prim::atan, 60, 100}, {&prim::atan2, 80, 120}, {&prim::sinh, 60, 100},
+    {&prim::cosh, 60, 100}, {&prim::tanh, 21, 54}, {&prim::asinh, 120, 200}, {&prim::acosh, 120, 200},
+    {&prim::atanh, 100, 160}, {&prim::erf, 60, 120}, {&prim::erfc, 90, 160}, {&prim::erfinv, 108, 200},
+    {&prim::lgamma, 200, 400}, {&prim::digamma, 250, 526}, {&prim::floor, 6, 6},
+    {&prim::random_bits, 72, 72}, {&prim::fold_in, 40, 40}, {&prim::cumsum, 21, 21}, {&prim::scatter, 13, 13},
+    {&prim::take, 7, 11}, {&prim::gather, 24, 24}, {&prim::dynamic_slice, 8, 16}, {&prim::transpose, 4, 5},
+    {&prim::slice, 3, 2}, {&prim::concatenate, 5, 5}, {&prim::roll, 7, 7}, {&prim::flip, 7, 4}, {&prim::pad, 7, 5},
 };
+// clang-format on
 
 /// Goes through the steps of a plan.
 class step_estimator {
@@ -80,12 +84,16 @@ class step_estimator {
 
   /// All steps, in the order of their regions.
   [[nodiscard]] std::vector<step_estimate> all() {
-    go_through(0, 1, 0);
+    go_through(0, {1, false}, 0);
     return std::move(found_);
   }
 
  private:
   using id = int;
+  struct how_often {
+    double runs;
+    bool depends_on_data;
+  };
 
   [[nodiscard]] id value(const span_of_pool& s, int i) const { return static_cast<id>(t_.pool[s.first + i]); }
   [[nodiscard]] id operand(const frozen_entry& x, int i) const { return value(x.operands, i); }
@@ -119,11 +127,11 @@ class step_estimator {
     for (const instructions& i : long_operations)
       if (i.prim == x.prim) return vectors(r) * (doubles ? i.of_doubles : i.of_floats);
     if (x.prim->elementwise || x.prim->pointwise) return vectors(r);
-    if (prim::is_fold(x.prim)) return 3 * vectors(operand(x, 0)) + 4 * vectors(r);
-    if (x.prim == &prim::argmax || x.prim == &prim::argmin) return 8 * vectors(operand(x, 0)) + 4 * vectors(r);
+    if (prim::is_fold(x.prim)) return 2 * vectors(operand(x, 0)) + 2 * vectors(r);
+    if (x.prim == &prim::argmax || x.prim == &prim::argmin) return 8 * vectors(operand(x, 0)) + 2 * vectors(r);
     if (x.prim == &prim::argsort) return 28 * size(r) * std::log2(std::max(last(r), 2.));
     if (x.prim->role == role::rearranged) return 2 * vectors(r);
-    return multiplications(x) + 4 * vectors(r);
+    return multiplications(x) + vectors(r);
   }
   /// Vectors of multiplications of a product, a convolution, or a decomposition. Those of small matrices are single.
   [[nodiscard]] double multiplications(const frozen_entry& x) const {
@@ -132,7 +140,7 @@ class step_estimator {
       const plan::product_extents n = plan::extents_of(t_, x);
       const auto columns = static_cast<double>(n.n);
       const double of_row = columns >= lanes(r) / 2 ? std::ceil(columns / lanes(r)) : 2 * columns / lanes(r);
-      return 1.25 * static_cast<double>(n.rows()) * static_cast<double>(n.k) * of_row;
+      return 1.15 * static_cast<double>(n.rows()) * static_cast<double>(n.k) * of_row;
     }
     if (x.prim == &prim::convolution) {
       using prim::rules::convolution_role;
@@ -169,7 +177,7 @@ class step_estimator {
   }
 
   /// Region r, which runs so often, in a frame of so many bytes.
-  void go_through(int r, double runs, double around) {
+  void go_through(int r, how_often runs, double around) {
     const plan::values_of_region values(t_, t_.regions[r]);
     double frame = around;
     for (id v = values.first; v < values.first + values.count; ++v)
@@ -180,16 +188,19 @@ class step_estimator {
       if (!p_.steps[s].is_loop) go_into(p_.steps[s].entry, runs, frame);
     }
   }
-  void go_into(int e, double runs, double frame) {
+  void go_into(int e, how_often runs, double frame) {
     const frozen_entry& x = t_.entries[e];
     if (x.prim == &prim::stage) return go_into_stage(x, runs);
-    double each = runs;
-    if (x.prim == &prim::scan)
-      each *= static_cast<double>(prim::rules::scan::view(t_.attributes(x)).length.value_or(1));
-    if (x.prim == &prim::cond) each /= x.regions;
+    how_often each = runs;
+    if (x.prim == &prim::scan) {
+      const prim::rules::scan::view loop(t_.attributes(x));
+      each.runs *= static_cast<double>(loop.length.value_or(1));
+      each.depends_on_data |= loop.guard.has_value();
+    }
+    if (x.prim == &prim::cond) each = {runs.runs / x.regions, true};
     for (int k = 0; k < x.regions; ++k) go_through(x.first_region + k, each, frame);
   }
-  void go_into_stage(const frozen_entry& x, double runs) {
+  void go_into_stage(const frozen_entry& x, how_often runs) {
     const prim::rules::stage::view stage(t_.attributes(x));
     const auto known = members_.find(x.placement->name);
     if (!stage.members && known == members_.end())
@@ -217,12 +228,18 @@ class step_estimator {
       times[0] = 0;
     }
     for (int k = 0; k < stage.bodies(); ++k)
-      if (times[k] > 0) go_through(x.first_region + k, runs * static_cast<double>(times[k]), 0);
+      if (times[k] > 0)
+        go_through(x.first_region + k, {runs.runs * static_cast<double>(times[k]), runs.depends_on_data}, 0);
   }
 
-  [[nodiscard]] step_estimate one_step(int s, int region, double runs, double frame) const {
+  [[nodiscard]] step_estimate one_step(int s, int region, how_often runs, double frame) const {
     const plan::step& now = p_.steps[s];
-    step_estimate r{.step = s, .region = region, .entry = now.is_loop ? -1 : now.entry, .what = {}, .runs = runs};
+    step_estimate r{.step = s,
+                    .region = region,
+                    .entry = now.is_loop ? -1 : now.entry,
+                    .what = {},
+                    .runs = runs.runs,
+                    .depends_on_data = runs.depends_on_data};
     std::vector<id> touched;
     double cycles = 0;
     const auto move = [&](id m) {
@@ -248,8 +265,8 @@ class step_estimator {
     } else {
       entry(now.entry);
     }
-    r.cycles = std::max(cycles, r.vectors / rates_.vectors_per_cycle) + 15;  // (a call, and the loop's ends)
-    r.seconds = runs * r.cycles / rates_.hertz;
+    r.cycles = cycles + r.vectors / rates_.vectors_per_cycle + 5;  // (a call)
+    r.seconds = runs.runs * r.cycles / rates_.hertz;
     return r;
   }
 
@@ -265,7 +282,8 @@ class step_estimator {
 
 /// What the steps of program P should take on one core, where placements have so many members:
 ///     for (const drx::step_estimate& s : drx::estimate<P>({{"clients", 1000}})) ...
-/// A loop that ends by a condition counts as one step, and each branch as taken as often as the others. Throws
+/// A loop without a bound counts as one step, one that may end sooner as all of them, and each branch as taken as
+/// often as the others: such steps say that their `runs` depend on data. Throws
 /// std::invalid_argument if a placement's members are missing.
 template <Program P>
 std::vector<step_estimate> estimate(const member_counts& members, const core_rates& rates = {}) {
