@@ -7402,7 +7402,6 @@ struct over_axes {
       typing::require(
           t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
           "reduction: the axes are not ascending and in range");
-    typing::require(x.type != dtype::boolean, "reduction: of bool");
     return {x.with_shape(reduced(x.shape, t.attrs.ints))};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
@@ -7454,6 +7453,10 @@ struct over_axes {
   }
 };
 struct sum : over_axes {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].type != dtype::boolean, "reduction: a sum of bool");
+    return over_axes::type(t);
+  }
   static constexpr known_values known(const known_site& s) {
     known_value r = s.operands[0];
     const bool some = s.type(s.e.operands[0]).shape.size() > 0;
@@ -13813,20 +13816,10 @@ struct scan {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<bool> in{false}, must(body.outputs.size(), false), out;
+    vec<bool> in{false}, out;
     in.append(batched);
-    tape step;
-    for (bool grown = true; grown;) {
-      if (p.guard && in[*p.guard]) {
-        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
-        must = vec<bool>(must.size(), true);
-      }
-      grown = false;
-      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
-      step = s.drivers.batch(body, in, n, must, out);
-      for (int i = 0; i < p.carries; ++i)
-        if (out[i] && !must[i]) in[1 + p.constants + i] = grown = true;
-    }
+    const tape step =
+        with_carries_grown(p, in, out, [&](const vec<bool>& must) { return s.drivers.batch(body, in, n, must, out); });
     vec<int> operands = s.operands;
     for (int i = p.constants; i < operands.size(); ++i) {
       if (in[1 + i] && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
@@ -13842,14 +13835,26 @@ struct scan {
       r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
+  template <class BodyFor>
+  static constexpr tape with_carries_grown(const parts& p, vec<bool>& in, const vec<bool>& out,
+                                           const BodyFor& body_for) {
+    for (;;) {
+      const bool apart = p.guard && in[*p.guard];
+      for (int i = 1 + p.constants; i < in.size() && apart; ++i) in[i] = true;
+      vec<bool> must(p.carries + p.ys, apart);
+      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
+      tape body = body_for(must);
+      bool grown = false;
+      for (int i = 0; i < p.carries; ++i)
+        if (out[i] && !must[i]) in[1 + p.constants + i] = grown = true;
+      if (!grown) return body;
+    }
+  }
   static constexpr vec<int> guarded_apart(builder& b, const entry& e, const parts& p, const tape& step,
                                           const vec<int>& batched, int (*choose)(builder&, int, int, int)) {
     const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
-    const auto any = [](builder& t, int x) {
-      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {t.shape(x).rank - 1});
-      return emit::cast(t, one, dtype::boolean);
-    };
+    const auto any = [](builder& t, int x) { return emit::over_axes(t, prim::max_over, x, {t.shape(x).rank - 1}); };
     vec<int> operands, inputs;
     builder region;
     const int index = region.input(step.values[step.inputs[0]]);
@@ -13992,20 +13997,10 @@ struct scan {
   static constexpr vec<int> lanes(const lane_site& s) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<bool> in{false}, must(body.outputs.size(), false);
+    vec<bool> in{false};
     in.append(s.in_lanes);
-    tape step;
-    for (bool grown = true; grown;) {
-      if (p.guard && in[*p.guard]) {
-        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
-        must = vec<bool>(must.size(), true);
-      }
-      grown = false;
-      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
-      step = s.region(body, in, must, s.results, p.constants);
-      for (int i = 0; i < p.carries; ++i)
-        if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
-    }
+    const tape step = with_carries_grown(
+        p, in, s.results, [&](const vec<bool>& must) { return s.region(body, in, must, s.results, p.constants); });
     vec<int> operands;
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
     if (!p.guard || !in[*p.guard]) return s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));
@@ -20481,10 +20476,23 @@ template <class A>
 using not_mask_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>;
 }
 
+namespace detail {
+template <bool All, class A, int... Axes>
+constexpr auto of_bools(const A& x) {
+  if constexpr (A::size > 0) {
+    return reduce_axes<A, Axes...>(All ? prim::min_over : prim::max_over, x);
+  } else if constexpr (All) {
+    return sum<Axes...>(cast<std::int32_t>(x)) == 0;
+  } else {
+    return sum<Axes...>(cast<std::int32_t>(x)) > 0;
+  }
+}
+}
+
 template <int... Axes, class A> requires detail::Mask<A, Axes...>
-constexpr auto all_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(!x)) == 0; }
+constexpr auto all_of(const A& x) { return detail::of_bools<true, A, Axes...>(x); }
 template <int... Axes, class A> requires detail::Mask<A, Axes...>
-constexpr auto any_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(x)) > 0; }
+constexpr auto any_of(const A& x) { return detail::of_bools<false, A, Axes...>(x); }
 
 template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
 Why all_of(const A&) = delete;  // drx: of an array of bool: all_of(x > 0); of a placed value in a map

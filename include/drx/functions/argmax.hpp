@@ -57,13 +57,27 @@ template <class A>
 using not_mask_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>;
 }  // namespace detail
 
+namespace detail {
+/// Whether all, or any, of the elements along axes are true; of none, all are.
+template <bool All, class A, int... Axes>
+constexpr auto of_bools(const A& x) {
+  if constexpr (A::size > 0) {
+    return reduce_axes<A, Axes...>(All ? prim::min_over : prim::max_over, x);
+  } else if constexpr (All) {
+    return sum<Axes...>(cast<std::int32_t>(x)) == 0;
+  } else {
+    return sum<Axes...>(cast<std::int32_t>(x)) > 0;
+  }
+}
+}  // namespace detail
+
 // clang-format off
 /// Whether all elements along the axes (or of the whole array) are true.
 template <int... Axes, class A> requires detail::Mask<A, Axes...>
-constexpr auto all_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(!x)) == 0; }
+constexpr auto all_of(const A& x) { return detail::of_bools<true, A, Axes...>(x); }
 /// Whether any element along the axes (or of the whole array) is true.
 template <int... Axes, class A> requires detail::Mask<A, Axes...>
-constexpr auto any_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(x)) > 0; }
+constexpr auto any_of(const A& x) { return detail::of_bools<false, A, Axes...>(x); }
 
 template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
 Why all_of(const A&) = delete;  // drx: of an array of bool: all_of(x > 0); of a placed value in a map

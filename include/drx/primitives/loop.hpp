@@ -365,20 +365,10 @@ struct scan {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<bool> in{false}, must(body.outputs.size(), false), out;
+    vec<bool> in{false}, out;
     in.append(batched);
-    tape step;
-    for (bool grown = true; grown;) {
-      if (p.guard && in[*p.guard]) {  // elements that have finished stay as they are, each for itself
-        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
-        must = vec<bool>(must.size(), true);
-      }
-      grown = false;
-      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
-      step = s.drivers.batch(body, in, n, must, out);
-      for (int i = 0; i < p.carries; ++i)
-        if (out[i] && !must[i]) in[1 + p.constants + i] = grown = true;
-    }
+    const tape step =
+        with_carries_grown(p, in, out, [&](const vec<bool>& must) { return s.drivers.batch(body, in, n, must, out); });
     vec<int> operands = s.operands;
     for (int i = p.constants; i < operands.size(); ++i) {
       if (in[1 + i] && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
@@ -394,6 +384,24 @@ struct scan {
       r[i] = !out[i] ? emit::repeated(s.b, r[i], n) : i < p.carries ? r[i] : emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
+  /// The body for a batch or for lanes, written by `body_for(must)` until the carries of which it makes several are
+  /// among those, `in`, of which it takes several; `must` are the results that have to be several, `out` those that
+  /// are. Where each has a guard of its own, those that have finished stay as they are: all carries and xs are several.
+  template <class BodyFor>
+  static constexpr tape with_carries_grown(const parts& p, vec<bool>& in, const vec<bool>& out,
+                                           const BodyFor& body_for) {
+    for (;;) {
+      const bool apart = p.guard && in[*p.guard];
+      for (int i = 1 + p.constants; i < in.size() && apart; ++i) in[i] = true;
+      vec<bool> must(p.carries + p.ys, apart);
+      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
+      tape body = body_for(must);
+      bool grown = false;
+      for (int i = 0; i < p.carries; ++i)
+        if (out[i] && !must[i]) in[1 + p.constants + i] = grown = true;
+      if (!grown) return body;
+    }
+  }
   /// If each element, or lane, has a guard of its own, the loop runs as long as one of them holds, and finished ones
   /// stay as they are: `choose` writes the choice between new and old values by these guards.
   static constexpr vec<int> guarded_apart(builder& b, const entry& e, const parts& p, const tape& step,
@@ -401,10 +409,7 @@ struct scan {
     // A guard for all comes after the others of its kind: constants, carries or xs.
     const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
-    const auto any = [](builder& t, int x) {
-      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {t.shape(x).rank - 1});
-      return emit::cast(t, one, dtype::boolean);
-    };
+    const auto any = [](builder& t, int x) { return emit::over_axes(t, prim::max_over, x, {t.shape(x).rank - 1}); };
     vec<int> operands, inputs;
     builder region;
     const int index = region.input(step.values[step.inputs[0]]);
@@ -551,20 +556,10 @@ struct scan {
   static constexpr vec<int> lanes(const lane_site& s) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<bool> in{false}, must(body.outputs.size(), false);
+    vec<bool> in{false};
     in.append(s.in_lanes);
-    tape step;
-    for (bool grown = true; grown;) {
-      if (p.guard && in[*p.guard]) {
-        for (int i = p.constants; i < s.operands.size(); ++i) in[1 + i] = true;
-        must = vec<bool>(must.size(), true);
-      }
-      grown = false;
-      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
-      step = s.region(body, in, must, s.results, p.constants);
-      for (int i = 0; i < p.carries; ++i)
-        if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
-    }
+    const tape step = with_carries_grown(
+        p, in, s.results, [&](const vec<bool>& must) { return s.region(body, in, must, s.results, p.constants); });
     vec<int> operands;
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
     if (!p.guard || !in[*p.guard]) return s.b.add(*s.e.prim, operands, s.e.attrs, one_region(step));

@@ -36,7 +36,6 @@ struct over_axes {
       typing::require(
           t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
           "reduction: the axes are not ascending and in range");
-    typing::require(x.type != dtype::boolean, "reduction: of bool");
     return {x.with_shape(reduced(x.shape, t.attrs.ints))};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
@@ -91,6 +90,10 @@ struct over_axes {
   }
 };
 struct sum : over_axes {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].type != dtype::boolean, "reduction: a sum of bool");
+    return over_axes::type(t);
+  }
   static constexpr known_values known(const known_site& s) {
     known_value r = s.operands[0];
     const bool some = s.type(s.e.operands[0]).shape.size() > 0;
@@ -165,7 +168,7 @@ struct sum : over_axes {
     fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);
   }
 };
-/// max and min: the winners share the derivative equally.
+/// max and min: the winners share the derivative equally. Of bool: whether any is true, and whether all are.
 template <bool Max>
 struct extremum : over_axes {
   static constexpr auto known = rules::known::handed_on;

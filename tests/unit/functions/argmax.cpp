@@ -50,3 +50,21 @@ TEST_CASE("all_of and any_of") {
   CHECK(!rows[1]);
   CHECK(columns[0]);
 }
+TEST_CASE("all_of and any_of without elements, and of a batch") {
+  constexpr auto of_none = [](auto x) { return std::pair{drx::all_of(x > 0), drx::any_of<1>(x > 0)}; };
+  const auto [all, any] = interpreter::call<program<of_none, array<int, 2, 0>>>(array<int, 2, 0>{});
+  CHECK(all);
+  CHECK(!any[0]);
+  CHECK(!any[1]);
+  constexpr auto of_rows = [](auto x) {
+    return std::pair{drx::vmap([](auto r) { return drx::all_of(r > 0); })(x),
+                     drx::vmap([](auto r) { return drx::any_of(r > 1); })(x)};
+  };
+  const auto [all_of_row, any_of_row] =
+      interpreter::call<program<of_rows, array<int, 3, 2>>>(array<int, 3, 2>{1, 2, 0, 1, 0, 0});
+  CHECK(all_of_row[0]);
+  CHECK(!all_of_row[1]);
+  CHECK(any_of_row[0]);
+  CHECK(!any_of_row[1]);
+  CHECK(!any_of_row[2]);
+}

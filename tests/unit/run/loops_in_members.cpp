@@ -146,6 +146,7 @@ TEST_CASE("loops of two numbers that stop are loops of lanes") {
   harness::check_run<Near>({.low = 0.5, .high = 2}, {3, 260, 1063});
   const std::string plan = plan_of<Near>(), there = plan.substr(plan.find(": bool[32]"));
   CHECK(there.substr(0, there.find(" = scan")).find("f64[2,32]") != std::string::npos);
+  CHECK(plan.find(": bool = max_over") != std::string::npos);  // whether any goes on
 }
 TEST_CASE("loops without a bound inside of what ends, or is chosen, for each member by itself") {
   harness::check_run<EndlessInside>({.low = 0.2, .high = 4}, {1, 40, 300});

@@ -241,10 +241,11 @@ DRX_HOST_INLINE void fold_few_columns(const T* __restrict x, std::int64_t n, std
 template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
 inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
   if constexpr (Inner == 1 && std::is_integral_v<T>) {  // (exact in any order, which the compiler then chooses)
+    using number = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;  // (g++ finds no vectors of bool)
     for (std::int64_t o = 0; o < Outer; ++o) {
-      T total = start;
-      for (std::int64_t i = 0; i < Middle; ++i) total = op(total, x[o * Middle + i]);
-      y[o] = total;
+      number total = start;
+      for (std::int64_t i = 0; i < Middle; ++i) total = op(total, static_cast<number>(x[o * Middle + i]));
+      y[o] = static_cast<T>(total);
     }
   } else if constexpr (Inner == 1) {
     std::int64_t o = 0;

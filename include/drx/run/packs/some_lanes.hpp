@@ -28,20 +28,14 @@ DRX_HOST_INLINE pack<T> load_first(const T* p) {
 #endif
   }
 }
-/// Stores the first Count lanes of x at p, of floats, doubles or integers as wide.
+/// Stores the first Count lanes of x at p. (A masked store would hold up loads from where its mask is 0, as of the next
+/// row: 45 instead of 8 cycles for rows of eight floats.)
 template <int Count, class T>
 DRX_HOST_INLINE void store_first(T* p, pack<T> x) {
   if constexpr (Count == pack_width<T>) {
     save(p, x);
   } else {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
-    if constexpr (sizeof(T) == 4)
-      _mm512_mask_storeu_epi32(p, (1U << Count) - 1, reinterpret_cast<__m512i>(x));
-    else
-      _mm512_mask_storeu_epi64(p, (1U << Count) - 1, reinterpret_cast<__m512i>(x));
-#else
     detail::save_first<Count>(p, x);
-#endif
   }
 }
 
