@@ -11,7 +11,12 @@
 #include <drx/run/fused/loop.hpp>
 #include <drx/run/packs/pack.hpp>
 
+#include <cstring>
 #include <type_traits>
+
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#endif
 
 namespace drx::run {
 
@@ -92,15 +97,34 @@ struct fused_conditions {
     }
   };
 
-  /// Converts N numbers, Lanes at a time and then fewer: written out, since g++ then takes an instruction for each
-  /// Lanes, where it would go by the narrower type in a loop, and number by number in __builtin_convertvector.
+  /// Converts Lanes numbers: written out, since g++ then takes an instruction for them, where it would go by the
+  /// narrower type in a loop, and number by number in __builtin_convertvector. Of 64 bytes it takes one only if it is
+  /// named: where vectors of 512 bits are preferred, 16 numbers went to bytes one by one.
+  template <int Lanes, class From, class To>
+  DRX_HOST_INLINE static void convert_pack(const From* __restrict from, To* __restrict to) {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+    if constexpr (Lanes * sizeof(wide) == 64) {
+      if constexpr (std::is_same_v<From, wide>) {
+        const __m512i x = _mm512_loadu_si512(from);  // (g++ 12 warns of the forms without a mask)
+        const __m128i bytes = width == 8 ? _mm512_maskz_cvtepi64_epi8(0xff, x) : _mm512_maskz_cvtepi32_epi8(0xffff, x);
+        std::memcpy(to, &bytes, Lanes);
+      } else {
+        __m128i bytes = _mm_setzero_si128();
+        std::memcpy(&bytes, from, Lanes);
+        _mm512_storeu_si512(
+            to, width == 8 ? _mm512_maskz_cvtepu8_epi64(0xff, bytes) : _mm512_maskz_cvtepu8_epi32(0xffff, bytes));
+      }
+      return;
+    }
+#endif
+    DRX_UNROLL
+    for (int lane = 0; lane < Lanes; ++lane) to[lane] = static_cast<To>(from[lane]);
+  }
+  /// Converts N numbers, Lanes at a time and then fewer.
   template <std::int64_t N, int Lanes, class From, class To>
   DRX_HOST_INLINE static void convert(const From* __restrict from, To* __restrict to) {
     constexpr std::int64_t done = N / Lanes * Lanes;
-    for (std::int64_t i = 0; i < done; i += Lanes) {
-      DRX_UNROLL
-      for (int lane = 0; lane < Lanes; ++lane) to[i + lane] = static_cast<To>(from[i + lane]);
-    }
+    for (std::int64_t i = 0; i < done; i += Lanes) convert_pack<Lanes>(from + i, to + i);
     if constexpr (done < N) convert<N - done, Lanes / 2>(from + done, to + done);
   }
   /// Calls run(operands with copies) for the N elements of row r from `first` on: their conditions are read before, and
