@@ -31,6 +31,11 @@ struct over_axes {
     return r;
   }
   static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].type != dtype::boolean, "reduction: of bool");
+    return type_of_any(t);
+  }
+  /// The same where elements may be bools.
+  static constexpr vec<abstract_value> type_of_any(const typing& t) {
     const auto& x = t.operands[0];
     for (int i = 0; i < t.attrs.ints.size(); ++i)
       typing::require(
@@ -90,10 +95,6 @@ struct over_axes {
   }
 };
 struct sum : over_axes {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].type != dtype::boolean, "reduction: a sum of bool");
-    return over_axes::type(t);
-  }
   static constexpr known_values known(const known_site& s) {
     known_value r = s.operands[0];
     const bool some = s.type(s.e.operands[0]).shape.size() > 0;
@@ -175,7 +176,7 @@ struct extremum : over_axes {
   static constexpr vec<abstract_value> type(const typing& t) {
     for (auto axis : t.attrs.ints)
       typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
-    return over_axes::type(t);
+    return type_of_any(t);
   }
   static constexpr int winners(const rule_site& s) {  // 1 where x attains the extremum, divided by their number
     const int x = s.operands[0];

@@ -26,7 +26,6 @@ constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
       x.prim != &prim::argmin)
     return -1;
   const int v = g.id(x.operands, 0);
-  if (g.t.values[v].type == dtype::boolean) return -1;
   const bool is_made = g.root(v) == v && g.p.loop_of[v] == g.step0 + s;
   if (!is_made && !reads_in_place(g, s, v)) return -1;
   const prim::rules::over_axes::view over(g.t.attributes(x));
