@@ -70,12 +70,15 @@ class Suite:
         self.sides.append({"row": row, "side": side, "call": call, "result": result, "counters": counters})
 
     def add_jitted(self, row, side, f, inputs, result=lambda y: y, ahead=True):
-        """A side that calls f under jax.jit, with vectors as wide as XLA has them and, where the processor has 512 bits, with those: both
-        are compared, and the faster is timed. `ahead`: compiled ahead of time, which mpi4jax's operations cannot be."""
+        """A side that calls f under jax.jit, with vectors of the width that XLA chooses and, where the processor has them, of 512 bits: both are
+        compared, and the faster is timed. Without `ahead` f is not compiled ahead of time, which mpi4jax's operations cannot be; and it has the
+        width that XLA chooses, since ranks must run the same program."""
         import jax
 
+        jax.devices()  # the first call starts XLA
         ways = []
-        for width in (None, 512) if has_avx512() else (None,):
+        for width in (None, 512) if has_avx512() and ahead else (None,):
+            jax.clear_caches()
             begin, compiled, counters = time.perf_counter(), jax.jit(f, compiler_options=width and {"xla_cpu_prefer_vector_width": width}), {}
             if ahead:
                 compiled = compiled.lower(*inputs).compile()
@@ -83,7 +86,7 @@ class Suite:
             call = partial(lambda compiled: jax.block_until_ready(compiled(*inputs)), compiled)
             call()
             ways.append({"row": row, "side": f"{side}, {width} bits" if width else side, "call": call, "result": result, "calls": 1,
-                         "counters": counters | {"compile_s": time.perf_counter() - begin}})
+                         "counters": counters | {"compile_s": time.perf_counter() - begin, "vector_bits": width or 0}})
         if self.args.check:
             self.sides += ways
             return

@@ -9,11 +9,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace drx {
@@ -46,7 +49,8 @@ struct step_estimate {
   double seconds = 0;            // of all runs
 };
 
-/// The members of each placement, by its name.
+/// The members of each placement, by its name; of a nested one, those of each member of its parent. (Placements whose
+/// members the program gives need no number.)
 using member_counts = std::map<std::string, std::int64_t, std::less<>>;
 
 namespace run::detail {
@@ -82,7 +86,7 @@ class step_estimator {
                  const core_rates& rates)
       : t_(t), p_(p), members_(members), rates_(rates), footprint_(static_cast<std::size_t>(t.sizes.values), -1.) {}
 
-  /// All steps, in the order of their regions.
+  /// All steps, those of a region behind the one that runs it.
   [[nodiscard]] std::vector<step_estimate> all() {
     go_through(0, {1, false}, 0);
     return std::move(found_);
@@ -127,11 +131,20 @@ class step_estimator {
     for (const instructions& i : long_operations)
       if (i.prim == x.prim) return vectors(r) * (doubles ? i.of_doubles : i.of_floats);
     if (x.prim->elementwise || x.prim->pointwise) return vectors(r);
+    if (const double n = cumulated(x); n > 0) return n;
     if (prim::is_fold(x.prim)) return 2 * vectors(operand(x, 0)) + 2 * vectors(r);
     if (x.prim == &prim::argmax || x.prim == &prim::argmin) return 8 * vectors(operand(x, 0)) + 2 * vectors(r);
     if (x.prim == &prim::argsort) return 28 * size(r) * std::log2(std::max(last(r), 2.));
     if (x.prim->role == role::rearranged) return 2 * vectors(r);
     return multiplications(x) + vectors(r);
+  }
+  /// Of a running sum, product or extremum: one number after the other, or vectors where neighbours are apart.
+  [[nodiscard]] double cumulated(const frozen_entry& x) const {
+    const primitive* const of[] = {&prim::cumsum, &prim::cumprod, &prim::cummax, &prim::cummin, &prim::recurrence};
+    if (std::find(std::begin(of), std::end(of), x.prim) == std::end(of)) return 0;
+    const id r = value(x.results, 0);
+    const bool along_last = prim::rules::along_axis::view(t_.attributes(x)).axis + 1 == t_.values[r].shape.rank;
+    return along_last ? 12 * size(r) : 4 * vectors(r);
   }
   /// Vectors of multiplications of a product, a convolution, or a decomposition. Those of small matrices are single.
   [[nodiscard]] double multiplications(const frozen_entry& x) const {
@@ -142,18 +155,17 @@ class step_estimator {
       const double of_row = columns >= lanes(r) / 2 ? std::ceil(columns / lanes(r)) : 2 * columns / lanes(r);
       return 1.15 * static_cast<double>(n.rows()) * static_cast<double>(n.k) * of_row;
     }
-    if (x.prim == &prim::convolution) {
-      using prim::rules::convolution_role;
-      const convolution_role which = prim::rules::convolution::view(t_.attributes(x)).result;
-      const id w = which == convolution_role::w ? r : operand(x, which == convolution_role::x ? 0 : 1),
-               y = which == convolution_role::y ? r : operand(x, 1);
-      return 2 * size(w) * size(y) / last(w) / lanes(r);
-    }
+    if (x.prim == &prim::convolution || x.prim == &prim::lane_convolution) return of_convolution(x);
     const id a = operand(x, 0);
     const shape& of_first = t_.values[a].shape;
     const auto extent = [&](int from_last) {
       return of_first.rank > from_last ? static_cast<double>(of_first[of_first.rank - 1 - from_last]) : 1.;
     };
+    if (x.prim == &prim::window_sum || x.prim == &prim::window_max || x.prim == &prim::window_select ||
+        x.prim == &prim::window_argmax)
+      return 8 * std::max(vectors(a), vectors(r));
+    if (x.prim == &prim::determinant || x.prim == &prim::cofactors || x.prim == &prim::minors)
+      return size(a) * extent(0);
     if (x.prim == &prim::lane_matmul) {
       const prim::rules::lane_matmul::view product(t_.attributes(x));
       return 2 * vectors(r) * extent((product.first_in_lanes ? 1 : 0) + (product.transposes_first ? 1 : 0));
@@ -168,12 +180,36 @@ class step_estimator {
     if (x.prim == &prim::triangular_solve || x.prim == &prim::lu_solve) return 2 * each * size(r) * extent(0);
     return 0;
   }
+  /// y[n, o, co] = sum over k, ci of x[n, i, ci] w[k, ci, co], of which any may be the result, and each may have axes
+  /// in front, of a batch, and one behind, of lanes.
+  [[nodiscard]] double of_convolution(const frozen_entry& x) const {
+    using prim::rules::convolution_role;
+    const bool in_lanes = x.prim == &prim::lane_convolution;
+    const int_list all = t_.attributes(x);
+    const convolution_role which = prim::rules::convolution::view(in_lanes ? all.from(1) : all).result;
+    const id r = value(x.results, 0), w = which == convolution_role::w ? r : operand(x, 1),
+             y = which == convolution_role::y ? r : operand(x, which == convolution_role::x ? 0 : 1);
+    if (size(w) == 0 || size(y) == 0) return 0;
+    const bool kernel_in_lanes = in_lanes && (which == convolution_role::w || all.flag(0));
+    const shape& kernel = t_.values[w].shape;
+    const int rank = kernel.rank - (kernel_in_lanes ? 1 : 0);
+    const double of_output = static_cast<double>(kernel[rank - 3] * kernel[rank - 2]);  // multiplications
+    return of_output * (in_lanes ? vectors(y) : size(y) / lanes(y)) * (in_lanes ? 2 : 3);
+  }
   /// Cycles to move so many bytes of a value, or values, that has this footprint.
   [[nodiscard]] double moved(double bytes, double footprint) const {
     return bytes / (footprint <= rates_.first_cache    ? rates_.from_first
                     : footprint <= rates_.second_cache ? rates_.from_second
                     : footprint <= rates_.third_cache  ? rates_.from_third
                                                        : rates_.from_memory);
+  }
+
+  /// The most bytes of one operand or result that entry x reads or writes, where that is not all.
+  [[nodiscard]] double part_of(const frozen_entry& x) const {
+    const primitive* const reads[] = {&prim::dynamic_slice, &prim::slice, &prim::take, &prim::gather};
+    if (std::find(std::begin(reads), std::end(reads), x.prim) != std::end(reads)) return bytes(value(x.results, 0));
+    if (x.prim == &prim::update_slice) return bytes(operand(x, 1));
+    return std::numeric_limits<double>::infinity();
   }
 
   /// Region r, which runs so often, in a frame of so many bytes.
@@ -213,7 +249,8 @@ class step_estimator {
       for (int i = 0; i < stage.placed; ++i)
         footprint_[static_cast<std::size_t>(value(t_.regions[x.first_region + k].inputs, 1 + i))] =
             static_cast<double>(all) * bytes(value(t_.regions[x.first_region].inputs, 1 + i));
-    const std::int64_t leaf = std::max<std::int64_t>(std::min(stage.members_of_leaf(), members_in_block(all)), 1);
+    const std::int64_t most = nested_ ? all : members_in_block(all);  // of a leaf
+    const std::int64_t leaf = std::clamp<std::int64_t>(stage.members_of_leaf(), 1, std::max<std::int64_t>(most, 1));
     vec<std::int64_t> times(stage.bodies(), 0);
     for (const auto& [count, members] : {std::pair{all / leaf, leaf}, std::pair{std::int64_t{1}, all % leaf}}) {
       std::int64_t left = members;
@@ -227,9 +264,16 @@ class step_estimator {
       times[stage.group_body()] = (times[0] + group - 1) / group;
       times[0] = 0;
     }
+    const bool around = nested_;
+    nested_ = true;
     for (int k = 0; k < stage.bodies(); ++k)
       if (times[k] > 0)
         go_through(x.first_region + k, {runs.runs * static_cast<double>(times[k]), runs.depends_on_data}, 0);
+    for (int i = 0; i < stage.results; ++i)
+      if (stage.begins_monoid(i))
+        go_through(x.first_region + stage.combine_region(i),
+                   {runs.runs * static_cast<double>(std::max<std::int64_t>(all - 1, 0)), runs.depends_on_data}, 0);
+    nested_ = around;
   }
 
   [[nodiscard]] step_estimate one_step(int s, int region, how_often runs, double frame) const {
@@ -242,23 +286,24 @@ class step_estimator {
                     .depends_on_data = runs.depends_on_data};
     std::vector<id> touched;
     double cycles = 0;
-    const auto move = [&](id m) {
+    const auto move = [&](id m, double most) {
       if (std::find(touched.begin(), touched.end(), m) != touched.end()) return;
       touched.push_back(m);
-      const double known = footprint_[static_cast<std::size_t>(m)];
-      r.bytes += bytes(m);
-      cycles += moved(bytes(m), known >= 0 ? known : frame);
+      const double known = footprint_[static_cast<std::size_t>(m)], some = std::min(bytes(m), most);
+      r.bytes += some;
+      cycles += moved(some, known >= 0 ? known : std::max(frame, bytes(m)));
     };
     const auto entry = [&](int e) {
       const frozen_entry& x = t_.entries[e];
       r.what += (r.what.empty() ? "" : " ") + std::string(x.prim->name);
       if (x.regions > 0) return;
       r.vectors += instructions_of(e);
+      const double part = part_of(x);  // of large operands, or of the result, that is read or written
       for (int i = 0; i < x.operands.count; ++i)
         if (const id o = value(x.operands, i); p_.loop_of[o] != s || !now.is_loop)
-          plan::for_each_touched(t_, p_, o, move);
+          plan::for_each_touched(t_, p_, o, [&](id m) { move(m, std::min(bytes(o), part)); });
       for (int i = 0; i < x.results.count; ++i)
-        if (const id v = value(x.results, i); p_.stored[v]) move(v);
+        if (const id v = value(x.results, i); p_.stored[v]) move(v, part);
     };
     if (now.is_loop) {
       for (int i = 0; i < now.members + now.sums; ++i) entry(p_.members[now.first_member + i]);
@@ -275,6 +320,7 @@ class step_estimator {
   const member_counts& members_;
   const core_rates rates_;
   std::vector<double> footprint_;  // by value: the bytes of all members' shares, of a stage's placed operands
+  bool nested_ = false;            // in a stage
   std::vector<step_estimate> found_;
 };
 
@@ -284,12 +330,16 @@ class step_estimator {
 ///     for (const drx::step_estimate& s : drx::estimate<P>({{"clients", 1000}})) ...
 /// A loop without a bound counts as one step, one that may end sooner as all of them, and each branch as taken as
 /// often as the others: such steps say that their `runs` depend on data. Throws
-/// std::invalid_argument if a placement's members are missing.
+/// std::invalid_argument if a placement's members are missing or fewer than none.
 template <Program P>
-std::vector<step_estimate> estimate(const member_counts& members, const core_rates& rates = {}) {
+std::vector<step_estimate> estimate(const member_counts& members = {}, const core_rates& rates = {}) {
   const frozen_view t = plan::staged_program<P>::tape_constant().view();
   const plan::workspace_plan p = plan::workspace_of(t);
   return run::detail::step_estimator(t, p, members, rates).all();
 }
+
+template <class P, class Why = drx::detail::no_program_t<P>>
+  requires(!Program<P>)
+Why estimate(const member_counts& = {}, const core_rates& = {}) = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function takes one argument for each
 
 }  // namespace drx
