@@ -28,8 +28,8 @@ DRX_HOST_INLINE pack<T> load_first(const T* p) {
 #endif
   }
 }
-/// Stores the first Count lanes of x at p. (A masked store would hold up loads from where its mask is 0, as of the next
-/// row: 45 instead of 8 cycles for rows of eight floats.)
+/// Stores the first Count lanes of x at p. (A masked store holds up loads from where its mask is 0, as of the next row:
+/// rows of eight floats took 12.6 ns with it, and 4 without.)
 template <int Count, class T>
 DRX_HOST_INLINE void store_first(T* p, pack<T> x) {
   if constexpr (Count == pack_width<T>) {
