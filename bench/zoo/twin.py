@@ -2,7 +2,8 @@
 
 It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
 orders: a line `formulation calls` is answered with the seconds of a call. With `wide` each formulation is there once more with vectors of 512
-bits where the processor has them, which is faster for some. With `arguments` it writes these and ends. bench/zoo/run calls it.
+bits where the processor has them, which is faster for some. With `arguments` it writes these and ends. run, profile and
+steps beside it call it.
 """
 
 import importlib
@@ -21,7 +22,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 def main():
     name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    sys.path.insert(0, str(HERE / "programs"))
+    sys.path[:0] = [str(HERE / "programs"), str(HERE.parent)]
+    from twin import has_avx512  # bench/twin.py
+
     import jax
 
     sys.dont_write_bytecode = True
@@ -35,8 +38,7 @@ def main():
         return
     arguments = jax.block_until_ready(jax.device_put(arguments))
     compiled, about = {}, {}
-    processor = pathlib.Path("/proc/cpuinfo")
-    wide = "wide" in sys.argv[3:] and processor.exists() and "avx512f" in processor.read_text()
+    wide = "wide" in sys.argv[3:] and has_avx512()
     options = {"": None} | ({", wide": {"xla_cpu_prefer_vector_width": 512}} if wide else {})
     for (formulation, f), (name, option) in itertools.product(twin.twins.items(), options.items()):
         side = formulation + name
