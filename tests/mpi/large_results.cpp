@@ -35,6 +35,18 @@ constexpr auto some = [](auto x) { return std::pair{drx::reduce_sum(x), drx::red
 using Some = program<some, placed<array<float, 3000>, clients>>;
 using Many = program<sum, placed<array<float, 1200>, clients>>;
 
+/// The gradient by a table of which each member reads two rows: its nodes are whole before they leave their rank.
+template <int Rows>
+constexpr auto of_table = [](auto table, auto x) {
+  auto error = [](auto w, auto own) {
+    auto at = drx::cast<std::int32_t>(drx::abs(own) * (Rows / 3));
+    return drx::sum(drx::sin(drx::take(w, at)) * drx::sum(own));
+  };
+  return drx::grad([=](auto w) { return drx::reduce_mean(drx::map(error, drx::broadcast<clients>(w), x)); })(table);
+};
+template <int Rows>
+using Table = program<of_table<Rows>, array<float, Rows, 8>, placed<array<float, 2>, clients>>;
+
 template <class P>
 void check_bits(std::initializer_list<std::int64_t> members) {
   auto& c = harness::session().communicator();
@@ -64,6 +76,10 @@ TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come do
   const auto calls = c.collectives();
   (void)p(x);
   if (c.size() == 5) CHECK(c.collectives() - calls == 6);  // up and down three levels
+}
+TEST_CASE("tables, large and small, of which most rows are not met") {
+  check_bits<Table<3000>>({0, 1, 37, 300, 1000, 3001});
+  check_bits<Table<300>>({1, 37, 300, 1000, 3001});
 }
 TEST_CASE("so do monoids") { check_bits<Some>({1, 3, 37, 61}); }
 TEST_CASE("one result: a rank's only member is not copied, nor written to") { check_bits<Sum>({0, 1, 2, 3, 5, 8}); }

@@ -74,6 +74,15 @@ TEST_CASE("convolutions: channels that fill vectors, or parts of them") {
   harness::check_run<program<spread, array<float, 2, 6, 2>, array<float, 4, 2, 1>>>({}, {0});
 }
 
+TEST_CASE("few channels: several taps of a kernel's derivative together") {
+  harness::check_run<program<plain, array<float, 3, 9, 11, 1>, array<float, 3, 3, 1, 8>>>({}, {0});
+  harness::check_run<program<plain, array<float, 2, 10, 9, 1>, array<float, 7, 7, 1, 8>>>({}, {0});
+  harness::check_run<program<plain, array<float, 2, 6, 7, 2>, array<float, 3, 2, 2, 5>>>({}, {0});
+  harness::check_run<program<plain, array<float, 2, 6, 7, 1>, array<float, 2, 3, 1, 40>>>({}, {0});
+  harness::check_run<program<strided, array<double, 6, 7, 1>, array<double, 3, 2, 1, 4>>>({}, {0});
+  harness::check_run<program<dilated, array<double, 2, 4, 8, 1>, array<double, 2, 3, 1, 6>>>({}, {0});
+  check_one_channel<conv1_with<drx::padding<9>, drx::dilations<6>>, array<float, 2, 5, 1>, array<float, 4, 1, 3>>();
+}
 TEST_CASE("one channel: signals of widths around those of vectors") {
   check_one_channel<conv1_with<drx::same>, array<float, 3, 1, 1>, array<float, 3, 1, 1>>();
   check_one_channel<conv1_with<drx::same>, array<float, 2, 5, 1>, array<float, 4, 1, 1>>();

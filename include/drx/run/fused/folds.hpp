@@ -180,7 +180,7 @@ struct fused_folds {
       std::int32_t* const to = reinterpret_cast<std::int32_t*>(at.totals[J]) + col;
       for (int i = 0; i < Lanes; ++i) to[i] = static_cast<std::int32_t>(all.place[J][i]);
     } else {
-      store_first<Lanes>(reinterpret_cast<T*>(at.totals[J]) + col, all.total[J]);
+      detail::save_first<Lanes>(reinterpret_cast<T*>(at.totals[J]) + col, all.total[J]);
     }
     if constexpr (Numbers && !is_sum(J))
       return !has_nan<T>(all.sum[J]);
@@ -200,7 +200,7 @@ struct fused_folds {
   template <int M, int Lanes>
   DRX_HOST_INLINE static void store(const pack<T>* registers, const line& at, std::int64_t k, std::int64_t col) {
     if constexpr (C::plan.stored[Loop::result(M)])
-      store_first<Lanes>(at.out[M] + k * row_distance * Loop::columns + col, registers[M]);
+      detail::save_first<Lanes>(at.out[M] + k * row_distance * Loop::columns + col, registers[M]);
   }
   /// Computes and folds Lanes columns from `col` on, at place k of the axis.
   template <int Lanes, bool Numbers, int... M, int... J>

@@ -198,8 +198,73 @@ struct convolution {
     });
   }
 
+  /// How many taps are computed together where input channels are too few to hide the latency of an addition.
+  static constexpr int taps = h.taps * w.taps;
+  static constexpr int taps_together = [] {
+    const int most = vectorised && w.input_dilation == 1 ? (many_registers ? 24 : 10) / (CI * most_packs) : 0;
+    const int groups = most > 1 ? (taps + most - 1) / most : taps;
+    return (taps + groups - 1) / groups;
+  }();
+
   /// kernel += sum over the positions of `images` images of x times y.
   static void of_kernel(const T* x, const T* y, T* kernel, std::int64_t images) {
+    if constexpr (taps_together > 1) {
+      constexpr int rest = taps % taps_together;
+      for (int t = 0; t + taps_together <= taps; t += taps_together) of_taps<taps_together>(x, y, kernel, images, t);
+      if constexpr (rest > 0) of_taps<rest>(x, y, kernel, images, taps - rest);
+    } else {
+      one_tap_after_another(x, y, kernel, images);
+    }
+  }
+  /// The same for G taps from tap t on, in the order of the positions for each: they share what they read of y.
+  template <int G>
+  static void of_taps(const T* x, const T* y, T* kernel, std::int64_t images, int t) {
+    int first[G], last[G], all_first = 0, all_last = w.out;  // the columns of y in which each tap meets inputs; and all
+    for (int g = 0; g < G; ++g) {
+      const int tap = (t + g) % w.taps;
+      for (first[g] = 0; first[g] < w.out && w.input(first[g], tap) < 0;) ++first[g];
+      for (last[g] = first[g]; last[g] < w.out && w.input(last[g], tap) >= 0;) ++last[g];
+      all_first = std::max(all_first, first[g]);
+      all_last = std::min(all_last, last[g]);
+    }
+    all_last = std::max(all_first, all_last);
+    for (int panel = 0; panel < panels; ++panel) {
+      tile<CI> sums[G];
+      DRX_UNROLL
+      for (int g = 0; g < G; ++g) sums[g].clear();
+      for (std::int64_t n = 0; n < images; ++n)
+        for (int oh = 0; oh < h.out; ++oh) {
+          const T* const out = y + (n * h.out + oh) * w.out * CO;
+          std::int64_t in[G];  // what each tap meets in column 0
+          bool meets[G], all = true;
+          DRX_UNROLL
+          for (int g = 0; g < G; ++g) {
+            const int ih = h.input(oh, (t + g) / w.taps);
+            in[g] = ((n * h.in + ih) * w.in + w.place(0, (t + g) % w.taps)) * CI;
+            meets[g] = ih >= 0;
+            all = all && meets[g];
+          }
+          const auto alone = [&](int g, int begin, int end) __attribute__((always_inline)) {
+            for (int i = begin; i < end; ++i) sums[g].multiply(x + (in[g] + i * w.stride * CI), 1, out + i * CO, panel);
+          };
+          if (all) {
+            DRX_UNROLL
+            for (int g = 0; g < G; ++g) alone(g, first[g], std::min(all_first, last[g]));
+            for (int i = all_first; i < all_last; ++i) DRX_UNROLL
+            for (int g = 0; g < G; ++g) sums[g].multiply(x + (in[g] + i * w.stride * CI), 1, out + i * CO, panel);
+            DRX_UNROLL
+            for (int g = 0; g < G; ++g) alone(g, std::max(all_last, first[g]), last[g]);
+          } else {
+            DRX_UNROLL
+            for (int g = 0; g < G; ++g)
+              if (meets[g]) alone(g, first[g], last[g]);
+          }
+        }
+      DRX_UNROLL
+      for (int g = 0; g < G; ++g) sums[g].add(kernel + (t + g) * CI * CO, CO, panel);
+    }
+  }
+  static void one_tap_after_another(const T* x, const T* y, T* kernel, std::int64_t images) {
     for (int kh = 0; kh < h.taps; ++kh)
       for (int kw = 0; kw < w.taps; ++kw, kernel += CI * CO) {
         if constexpr (vectorised) {

@@ -1,4 +1,4 @@
-// drx/run/packs/some_lanes.hpp: the first lanes of a pack from memory, and to it, where rows end within a pack.
+// drx/run/packs/some_lanes.hpp: the first lanes of a pack from memory, where rows end within a pack.
 // Tested by tests/unit/run/folds_of_loops.cpp.
 #pragma once
 
@@ -26,16 +26,6 @@ DRX_HOST_INLINE pack<T> load_first(const T* p) {
     std::memcpy(&x, p, Count * sizeof(T));
     return x;
 #endif
-  }
-}
-/// Stores the first Count lanes of x at p. (A masked store holds up loads from where its mask is 0, as of the next row:
-/// rows of eight floats took 12.6 ns with it, and 4 without.)
-template <int Count, class T>
-DRX_HOST_INLINE void store_first(T* p, pack<T> x) {
-  if constexpr (Count == pack_width<T>) {
-    save(p, x);
-  } else {
-    detail::save_first<Count>(p, x);
   }
 }
 

@@ -30,25 +30,38 @@ struct sums_of_block {
         if (results_of_steps<Body>.of[s] == i) return s;
     return -1;
   }
+  /// Whether body Body scatters result i in this way.
+  template <int Body>
+  static constexpr bool is_scattered(int i) {
+    const int step = step_of<Body>(i);
+    return step >= 0 && C::tape.entries[entry_of_step<Body>(step)].prim == &prim::scatter;
+  }
   /// Computes these results, after body Body has run all its other steps, and writes them to a node or adds them to the
-  /// numbers there. Of several turns, `turn` covers its part of the products' members.
-  template <int Body, int Turns>
+  /// numbers there. Of several turns, `turn` covers its part of the products' members. `Nodes` knows the node's tables
+  /// (run/stage/task_nodes.hpp).
+  template <int Body, int Turns, class Nodes>
   static void run(const frame& f, std::byte* node, bool add, int turn) {
     if constexpr (Body > 0 && Stage::parent < 0)
       unroll<C::plan.step_count[Stage::body + Body]>([&]<int Step>(std::integral_constant<int, Step>) {
         constexpr int i = results_of_steps<Body>.of[Step];
         if constexpr (i >= 0 && step_of<Body>(i) == Step) {
-          constexpr int e = C::plan.steps[C::plan.first_step[Stage::body + Body] + Step].entry;
-          std::byte* to = node + Stage::offset(i);
-          if constexpr (C::tape.entries[e].prim == &prim::matmul)
-            run_product<e, Turns>(f, to, add, turn);
-          else if (turn == Turns - 1)  // (it may write where operands of the products before lie)
-            scattered_rows<C, scatters_of<Body, i>>::run(f, to, add);
+          if constexpr (!is_scattered<Body>(i)) {
+            run_product<entry_of_step<Body>(Step), Turns>(f, node + Stage::offset(i), add, turn);
+          } else if (turn == Turns - 1) {  // (it may write where operands of the products before lie)
+            if constexpr (Nodes::template is_table<i>)
+              scatters<Body, i>::run(f, Nodes::template table_of<i>(node), add);
+            else
+              scatters<Body, i>::run(f, node + Stage::offset(i), add);
+          }
         }
       });
   }
 
  private:
+  template <int Body>
+  static constexpr int entry_of_step(int step) {
+    return C::plan.steps[C::plan.first_step[Stage::body + Body] + step].entry;
+  }
   template <int E, int Turns>
   static void run_product(const frame& f, std::byte* to, bool add, int turn) {
     constexpr int k = static_cast<int>(plan::extents_of(C::tape.view(), C::tape.entries[E]).k);
@@ -169,6 +182,11 @@ struct sums_of_block {
         scatters.of[n++] = now.entry;
     return scatters;
   }();
+
+ public:
+  /// How body Body computes result I, which it scatters.
+  template <int Body, int I>
+  using scatters = scattered_rows<C, scatters_of<Body, I>>;
 };
 
 }  // namespace drx::run

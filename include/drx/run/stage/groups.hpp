@@ -52,16 +52,20 @@ struct stage_groups {
   /// Writes the folded results of member `number` of the group that was computed last to a node.
   static void write_node(const frame& f, std::int64_t number, std::byte* to) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (Stage::folded(I))
+      if constexpr (Stage::folded(I)) {
         std::memcpy(to + Stage::offset(I), result<I>(f, number % size), static_cast<std::size_t>(bytes_of<I>));
+        task_nodes<Stage>::template note_all<I>(to);
+      }
     });
   }
   /// Adds them to a node.
   static void add_to_node(const frame& f, std::int64_t number, std::byte* node) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (Stage::folded(I))
+      if constexpr (Stage::folded(I)) {
+        task_nodes<Stage>::template fill_result<I>(node);
         nodes::template fold_elements<I>(node + Stage::offset(I), node + Stage::offset(I), result<I>(f, number % size),
                                          C::values[C::result(E, I)].shape.size());
+      }
     });
   }
 

@@ -130,7 +130,7 @@ struct stage_tree_leaves {
       groups::run(f, {number, count, m.local + done, m.stored + done, storage ? storage + done : nullptr}, room);
       for (std::int64_t i = 0; i < count; ++i) {
         groups::write_node(f, number + i, list.next());
-        list.push({0, leaf + done + i}, node_joiner(f, nodes::facts));
+        list.push({0, leaf + done + i}, node_joiner::of_tasks(f, task_nodes<Stage>::facts));
       }
       done += count;
     }
@@ -148,12 +148,12 @@ struct stage_tree_leaves {
         });
         if (one_step) {
           run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, room, true);
-          list.push_joined(node_joiner(f, nodes::facts));
+          list.push_joined(node_joiner::of_tasks(f, task_nodes<Stage>::facts));
           return;
         }
       }
     run_leaf(f, frames, m, list.next(), list.next() + Stage::node_bytes, room);
-    list.push({0, leaf}, node_joiner(f, nodes::facts));
+    list.push({0, leaf}, node_joiner::of_tasks(f, task_nodes<Stage>::facts));
   }
 };
 

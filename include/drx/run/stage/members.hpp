@@ -4,8 +4,7 @@
 #pragma once
 
 #include <drx/plan/machine.hpp>
-#include <drx/run/stage/nodes.hpp>
-#include <drx/run/stage/block_sums.hpp>
+#include <drx/run/stage/task_nodes.hpp>
 
 namespace drx::run {
 
@@ -154,6 +153,7 @@ struct stage_members {
       if constexpr (Stage::folded(I) && sums::template step_of<Body>(I) < 0) {
         constexpr int out = C::output(Stage::body + Body, I);
         std::memcpy(to + Stage::offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+        task_nodes<Stage>::template note_all<I>(to);
       }
     });
   }
@@ -162,17 +162,19 @@ struct stage_members {
   template <int Body>
   static void combine_outputs(frame& f, std::byte* left) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (Stage::folded(I) && Stage::fold_of(I) != fold::monoid && sums::template step_of<Body>(I) < 0)
+      if constexpr (Stage::folded(I) && Stage::fold_of(I) != fold::monoid && sums::template step_of<Body>(I) < 0) {
+        task_nodes<Stage>::template fill_result<I>(left);
         nodes::template fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I),
                                          address<C, C::output(Stage::body + Body, I)>(f),
                                          C::values[C::result(E, I)].shape.size());
+      }
     });
   }
   /// Computes a block's `sums` for the members of one turn: adds them to a node or, in the first turn and without
   /// `add`, writes them there.
   template <int Body, int Turns = 1>
   static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
-    sums::template run<Body, Turns>(f, to, add, turn);
+    sums::template run<Body, Turns, task_nodes<Stage>>(f, to, add, turn);
   }
 };
 

@@ -34,6 +34,11 @@ struct node_facts {
   plan::location of_member;  // where a member has the first of these results, before it is in a node
   /// Adds the node on the right to the one on the left.
   void (*combine)(frame& f, std::byte* left, const std::byte* right) = nullptr;
+  /// The same for a task's nodes, behind which lie the bits of written rows; fill writes the other rows' zeros, or is
+  /// null if there are no such bits (run/stage/task_nodes.hpp).
+  std::int64_t bytes_of_bits = 0;
+  void (*join)(frame& f, std::byte* left, const std::byte* right) = nullptr;
+  void (*fill)(std::byte* node) = nullptr;
   /// Writes the results of no members: zeros, a monoid's identity.
   void (*neutral)(frame& f, std::byte* to) = nullptr;
   /// Folds large nodes in pieces, one for each rank; null where nodes are small or cannot be split.
@@ -58,9 +63,12 @@ struct node_facts {
 class node_joiner {
  public:
   node_joiner(frame& f, const node_facts& facts) : f_(f), combine_(facts.combine) {}
+  /// For nodes of tasks.
+  static node_joiner of_tasks(frame& f, const node_facts& facts) { return {f, facts.join}; }
   void operator()(std::byte* left, const std::byte* right) const { combine_(f_, left, right); }
 
  private:
+  node_joiner(frame& f, void (*combine)(frame&, std::byte*, const std::byte*)) : f_(f), combine_(combine) {}
   frame& f_;
   void (*combine_)(frame&, std::byte*, const std::byte*);
 };

@@ -18,14 +18,17 @@ struct stage_nodes {
 
   /// Adds the node on the right to the one on the left.
   static void combine(frame& f, std::byte* left, const std::byte* right) {
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (Stage::fold_of(I) == fold::monoid) {
-        if constexpr (Stage::view().begins_monoid(I)) combine_monoid<I>(f, left, right);
-      } else if constexpr (Stage::folded(I)) {
-        fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), right + Stage::offset(I),
-                         C::values[C::result(E, I)].shape.size());
-      }
-    });
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) { combine_result<I>(f, left, right); });
+  }
+  /// The same for result I, unless another one has done it already.
+  template <int I>
+  static void combine_result(frame& f, std::byte* left, const std::byte* right) {
+    if constexpr (Stage::fold_of(I) == fold::monoid) {
+      if constexpr (Stage::view().begins_monoid(I)) combine_monoid<I>(f, left, right);
+    } else if constexpr (Stage::folded(I)) {
+      fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), right + Stage::offset(I),
+                       C::values[C::result(E, I)].shape.size());
+    }
   }
   /// Folds n elements of result I; `to` may be `left`.
   template <int I>
@@ -89,7 +92,7 @@ struct stage_nodes {
     n.results = results.all();
     for (int i = Stage::results - 1; i >= 0; --i)
       if (Stage::folded(i)) n.of_member = C::plan.where[C::output(Stage::body, i)];
-    n.combine = combine;
+    n.combine = n.join = combine;
     n.neutral = neutral;
     return n;
   }

@@ -3,8 +3,11 @@
 // Tested by tests/unit/run/scattered_sums.cpp.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/run/kernels/all.hpp>
+#include <drx/run/stage/written_pieces.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -46,34 +49,51 @@ struct scattered_rows {
     return n;
   }();
 
-  /// Writes the sum to an array, or adds it to the numbers there: to each row once, the sum of what comes there, so
-  /// that both have the same bits as the sum of two arrays.
+  static constexpr std::int64_t rows = C::values[array].shape[0];
+  /// The rows of a piece of the array: enough for a line of the cache.
+  static constexpr std::int64_t rows_of_piece =
+      std::max<std::int64_t>(1, machine::cache_line / (width * static_cast<std::int64_t>(sizeof(T))));
+  /// Whether there are so few rows that most pieces are met: then the whole array is added.
+  static constexpr bool meets_most = rows <= 2 * most_rows * rows_of_piece;
+  using pieces_of_array = written_pieces<T, rows * width, rows_of_piece * width>;
+
+  /// Writes the sum to an array, or adds it to the numbers there.
   [[gnu::noinline]] static void run(const frame& f, std::byte* to, bool add) {
     T* whole = reinterpret_cast<T*>(to);
     if (!add) return scatter(f, whole);
     T* totals = elements<T, C, array>(f);  // the first scatter's place, where nothing lies that the others read
-    if constexpr (meets_most) {
-      scatter(f, totals);
-      detail::add_row<C::values[array].shape.size()>(whole, totals);
-    } else {
-      rows_met met;
-      for_each(f, [&](std::int64_t at, const T* update) {
-        const auto [place, is_new] = met.place_of(at / width);
-        if (is_new)
-          std::memcpy(totals + place * width, update, sizeof(T) * static_cast<std::size_t>(width));
-        else
-          detail::add_row<width>(totals + place * width, update);
-      });
-      for (int place = 0; place < met.count; ++place)
-        detail::add_row<width>(whole + met.rows[place] * width, totals + place * width);
+    scatter(f, totals);
+    detail::add_row<C::values[array].shape.size()>(whole, totals);
+  }
+  /// The same for an array of which only some pieces are written. Each row is added once, the sum of what comes there, so
+  /// that the numbers have the same bits as the sum of two arrays.
+  [[gnu::noinline]] static void run(const frame& f, pieces_of_array to, bool add) {
+    if (!add) {
+      to.clear();
+      return for_each(f, [&](std::int64_t at, const T* update) { to.template add_to<width>(at, update); });
     }
+    T* const room = elements<T, C, array>(f);  // the first scatter's place, where nothing lies that the others read
+    rows_met met;
+    for_each(f, [&](std::int64_t at, const T* update) {
+      const auto [place, is_new] = met.place_of(at / width);
+      const T*& sum = met.sums[place];
+      if (is_new) {
+        sum = update;
+        return;
+      }
+      T* const own = room + place * width;
+      if (sum != own) sum = std::copy_n(sum, width, own) - width;
+      detail::add_row<width>(own, update);
+    });
+    for (int place = 0; place < met.count; ++place) to.template add_to<width>(met.rows[place] * width, met.sums[place]);
   }
 
  private:
-  /// Whether there are so few rows that most are met: then the whole array is added.
-  static constexpr bool meets_most = C::values[array].shape[0] <= 2 * most_rows;
   static void scatter(const frame& f, T* to) {
     std::memset(to, 0, static_cast<std::size_t>(C::bytes(array)));
+    add_updates(f, to);
+  }
+  static void add_updates(const frame& f, T* to) {
     unroll<count>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int e = Entries.of[K], i = C::operand(e, 0), u = C::operand(e, 1);
       detail::add_updates<detail::scattering<C, e>>(to, elements<const element_of<C, i>, C, i>(f),
@@ -97,6 +117,7 @@ struct scattered_rows {
     static constexpr std::uint32_t capacity =
         each_has_a_place ? static_cast<std::uint32_t>(all) : std::bit_ceil(static_cast<std::uint32_t>(2 * most_rows));
     std::int64_t rows[most_rows];
+    const T* sums[most_rows];  // of each row's updates
     std::int16_t places[capacity];  // by row, or a hash table
     int count = 0;
 

@@ -66,6 +66,7 @@ class top_run {
     if (facts_.nodes.bytes == 0) return;
     buffer& spare = room_for_none();
     node_list list = nodes_of_tasks(spare);
+    fill(list, rt_.communicator->size() == 1);
     fold_ranks(facts_.nodes, f_, m_, unit_, list, spare.data(), lent_);
   }
 
@@ -76,6 +77,7 @@ class top_run {
       return finish_node(facts_.nodes, f_, root, m_.total);
     run_tasks();
     node_list list = nodes_of_tasks(room_for_none());
+    fill(list, false);
     rt_.engine->take(facts_.nodes, f_, list);
   }
   /// Memory for the results of no members.
@@ -116,14 +118,15 @@ class top_run {
       lent_ = address_at(f, facts_.nodes.of_member);
       return;
     }
-    node_list list(nodes_of_task(task).data(), facts_.nodes.bytes);
+    node_list list(nodes_of_task(task).data(), bytes_of_node());
     facts_.run_leaves(
         f, f_, list,
         {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1), nodes_of_task(task).data() + bytes_of_nodes()});
   }
+  [[nodiscard]] std::int64_t bytes_of_node() const { return facts_.nodes.bytes + facts_.nodes.bytes_of_bits; }
   /// The bytes of a task's nodes; room for a group's shares lies behind them.
   [[nodiscard]] std::size_t bytes_of_nodes() const {
-    return (node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes);
+    return (node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(bytes_of_node());
   }
   /// The memory for a task's nodes.
   [[nodiscard]] buffer& nodes_of_task(int task) const {
@@ -132,11 +135,19 @@ class top_run {
   /// The nodes of all tasks, joined. `spare` has room for one.
   [[nodiscard]] node_list nodes_of_tasks(buffer& spare) const {
     node_list list(spare.data(), facts_.nodes.bytes);
-    for (int t = 0; t < tasks_; ++t)
-      append_nodes(facts_.nodes, f_, list,
-                   node_list::of_range(first_leaf() + begin_of(t), first_leaf() + begin_of(t + 1)),
-                   lent_ ? lent_ : nodes_of_task(t).data());
+    for (int t = 0; t < tasks_; ++t) {
+      const node_list part = node_list::of_range(first_leaf() + begin_of(t), first_leaf() + begin_of(t + 1));
+      for (int i = 0; i < part.size(); ++i)
+        list.push(part.at(i), lent_ ? lent_ : nodes_of_task(t).data() + i * bytes_of_node(),
+                  node_joiner::of_tasks(f_, facts_.nodes));
+    }
     return list;
+  }
+  /// Makes whole nodes of the tasks', joined first if they are all there are.
+  void fill(node_list& list, bool are_all) const {
+    if (!facts_.nodes.fill || lent_) return;
+    if (are_all) list.finish(node_joiner::of_tasks(f_, facts_.nodes));
+    for (int i = 0; i < list.size(); ++i) facts_.nodes.fill(list.data(i));
   }
   /// The first leaf of a task: tasks have even shares of the members or, if another placement is nested in theirs, of
   /// the nested members.
@@ -212,7 +223,7 @@ struct top_stage {
     stage_members<Stage>::template run_body<0>(f, stored, 0, number);
   }
   static constexpr node_facts nodes = [] {
-    node_facts n = stage_nodes<Stage>::facts;
+    node_facts n = task_nodes<Stage>::facts;
     if (split_reduction::is_possible(n)) n.split = split_over_ranks;
     return n;
   }();
