@@ -60,6 +60,10 @@ constexpr with_slopes<decltype(strided_conv)> strided;
 constexpr with_slopes<decltype(dilated_conv)> dilated;
 constexpr with_slopes<decltype(spread_conv)> spread;
 constexpr with_slopes<decltype(both_pools)> pools;
+constexpr auto pools_of_ties = [](auto x) {  // whole numbers, of which many are equal, with slopes
+  return both_pools(x - drx::stop_gradient(x) + drx::floor(2 * drx::stop_gradient(x)));
+};
+constexpr with_slopes<decltype(pools_of_ties)> tied;
 /// Kernels of each member's own, in blocks of members.
 struct clients : drx::placement<clients> {};
 constexpr auto in_blocks = [](auto x, auto w) {
@@ -121,7 +125,13 @@ TEST_CASE("convolutions of integers") {
   harness::check_run<program<conv, array<int, 4, 5, 2>, array<int, 2, 2, 2, 3>>>({}, {0});
 }
 
-TEST_CASE("pooling") { harness::check_run<program<pools, array<double, 2, 5, 6, 3>>>({}, {0}); }
+TEST_CASE("pooling") {
+  harness::check_run<program<pools, array<double, 2, 5, 6, 3>>>({}, {0});
+  harness::check_run<program<pools, array<float, 2, 5, 6, 21>>>({}, {0});
+  harness::check_run<program<pools, array<float, 2, 7, 4, 1>>>({}, {0});
+  harness::check_run<program<tied, array<float, 2, 8, 9, 6>>>({}, {0});
+  harness::check_run<program<tied, array<double, 9, 9, 11>>>({}, {0});
+}
 
 TEST_CASE("kernels of the members' own") {
   harness::check_run<

@@ -23,7 +23,8 @@ struct both {
   both& operator=(const both&) = delete;
   void add_to(std::int64_t row, const std::vector<T>& numbers) {
     written.template add_to<Row>(row * Row, numbers.data());
-    for (std::int64_t k = 0; k < Row; ++k) whole[static_cast<std::size_t>(row * Row + k)] += numbers[static_cast<std::size_t>(k)];
+    for (std::int64_t k = 0; k < Row; ++k)
+      whole[static_cast<std::size_t>(row * Row + k)] += numbers[static_cast<std::size_t>(k)];
   }
   void add(const both& other) {
     written.add(other.written);

@@ -9,7 +9,12 @@
 #include <drx/run/kernels/kernel.hpp>
 #include <drx/run/packs/inlining.hpp>
 
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace drx::run {
 
@@ -39,6 +44,23 @@ struct pooled {
             1,
             1};
   }
+  /// Calls f(first channel of the output, visit) for each window, where visit(g) calls g(first channel of the input,
+  /// position in the window) for each position inside.
+  template <class F>
+  DRX_FN static void for_each_window(F f) {
+    constexpr axis h = along(axes - 2), w = along(axes - 1);
+    for (std::int64_t n = 0; n < images; ++n)
+      for (int oh = 0; oh < h.out; ++oh)
+        for (int ow = 0; ow < w.out; ++ow)
+          f(((n * h.out + oh) * w.out + ow) * channels, [&](const auto& g) __attribute__((always_inline)) {
+            for (int kh = 0; kh < h.taps; ++kh) {
+              const int ih = h.input(oh, kh);
+              for (int kw = 0; kw < w.taps && ih >= 0; ++kw)
+                if (const int iw = w.input(ow, kw); iw >= 0)
+                  g(((n * h.in + ih) * w.in + iw) * channels, kh * w.taps + kw);
+            }
+          });
+  }
   /// Calls f(first channel of the input, first channel of the output, position in the window) for each position inside,
   /// window by window.
   template <class F>
@@ -61,6 +83,32 @@ struct pooled {
         }
   }
 };
+
+/// Neighbouring channels in packs, of which the last one ends with the channels. (Numbers that are no vectors' go one
+/// by one, as in device code.)
+template <class T, int Channels>
+struct channel_packs {
+#if defined(__CUDACC__)
+  static constexpr bool are_there = false;
+};
+#else
+  static constexpr bool are_there = (std::same_as<T, float> || std::same_as<T, double>) && Channels > 1;
+  static constexpr int lanes =
+      std::min(pack_width<T>, static_cast<int>(std::bit_floor(static_cast<unsigned>(Channels))));
+  using part = short_pack<T, lanes>;
+  using pack = typename part::type;
+  using positions = short_pack<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, lanes>;
+  /// Calls f(first channel) for each pack.
+  template <class F>
+  DRX_HOST_INLINE static void for_each(F f) {
+    for (int c = 0; c < Channels; c += lanes) f(std::min(c, Channels - lanes));
+  }
+  DRX_HOST_INLINE static void save(std::int32_t* to, typename positions::type at) {
+    short_pack<std::int32_t, lanes>::save(to,
+                                          __builtin_convertvector(at, typename short_pack<std::int32_t, lanes>::type));
+  }
+};
+#endif
 
 /// Adds up, window by window; if Chosen, only the elements at the positions in operand 1.
 template <class C, int E, bool Chosen>
@@ -106,6 +154,18 @@ struct kernel<C, E, &prim::window_max> {
       using T = element_of<C, p::to>;
       const T* x = elements<const T, C, p::from>(f);
       T* y = elements<T, C, p::to>(f);
+      using packs = detail::channel_packs<T, p::channels>;
+      if constexpr (packs::are_there)
+        return p::for_each_window([&](std::int64_t out, const auto& visit) {
+          packs::for_each([&](int c) {
+            auto best = typename packs::pack{} + prim::rules::window_max::least<T>();
+            visit([&](std::int64_t in, int) __attribute__((always_inline)) {
+              const auto now = packs::part::load(x + in + c);
+              best = ((now > best) | (now != now)) ? now : best;
+            });
+            packs::part::save(y + out + c, best);
+          });
+        });
       for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = prim::rules::window_max::least<T>();
       p::for_each([&](std::int64_t in, std::int64_t out, int) {
         T* __restrict to = y + out;
@@ -127,6 +187,24 @@ struct kernel<C, E, &prim::window_argmax> {
       using T = element_of<C, p::from>;
       const T* x = elements<const T, C, p::from>(f);
       std::int32_t* y = elements<std::int32_t, C, p::to>(f);
+      using packs = detail::channel_packs<T, p::channels>;
+      if constexpr (packs::are_there)
+        return p::for_each_window([&](std::int64_t out, const auto& visit) {
+          packs::for_each([&](int c) {
+            typename packs::pack best{};
+            auto at = typename packs::positions::type{} - 1;
+            bool first = true;
+            visit([&](std::int64_t in, int position) __attribute__((always_inline)) {
+              const auto now = packs::part::load(x + in + c);
+              const auto here = typename packs::positions::type{} + position;
+              const auto wins = (now > best) | ((now != now) & (best == best));
+              at = first ? here : wins ? here : at;
+              best = first ? now : wins ? now : best;
+              first = false;
+            });
+            packs::save(y + out + c, at);
+          });
+        });
       T* best = reinterpret_cast<T*>(scratch<C, E>(f));
       std::int64_t window = -1;
       for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = -1;

@@ -108,8 +108,8 @@ DRX_HOST_INLINE void first_lanes(T* p, V x, F f) {
     if constexpr (Count > half) first_lanes<Count - half>(p + half, lanes_from<half>(x, some), f);
   }
 }
-/// Store the first Count lanes at p, or add them to the numbers there. (A masked store would hold up loads from where its
-/// mask is 0, as of the next row: rows of eight floats took 12.6 ns with it, and 4 without.)
+/// Store the first Count lanes at p, or add them to the numbers there. (A masked store would hold up loads from where
+/// its mask is 0, as of the next row: rows of eight floats took 12.6 ns with it, and 4 without.)
 template <int Count, class T, class V>
 DRX_HOST_INLINE void save_first(T* p, V x) {
   first_lanes<Count>(p, x,

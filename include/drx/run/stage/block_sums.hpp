@@ -186,7 +186,7 @@ struct sums_of_block {
  public:
   /// How body Body computes result I, which it scatters.
   template <int Body, int I>
-  using scatters = scattered_rows<C, scatters_of<Body, I>>;
+  struct scatters : scattered_rows<C, scatters_of<Body, I>> {};
 };
 
 }  // namespace drx::run

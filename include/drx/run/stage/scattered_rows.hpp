@@ -65,8 +65,8 @@ struct scattered_rows {
     scatter(f, totals);
     detail::add_row<C::values[array].shape.size()>(whole, totals);
   }
-  /// The same for an array of which only some pieces are written. Each row is added once, the sum of what comes there, so
-  /// that the numbers have the same bits as the sum of two arrays.
+  /// The same for an array of which only some pieces are written. Each row is added once, the sum of what comes there,
+  /// so that the numbers have the same bits as the sum of two arrays.
   [[gnu::noinline]] static void run(const frame& f, pieces_of_array to, bool add) {
     if (!add) {
       to.clear();
@@ -117,7 +117,7 @@ struct scattered_rows {
     static constexpr std::uint32_t capacity =
         each_has_a_place ? static_cast<std::uint32_t>(all) : std::bit_ceil(static_cast<std::uint32_t>(2 * most_rows));
     std::int64_t rows[most_rows];
-    const T* sums[most_rows];  // of each row's updates
+    const T* sums[most_rows];       // of each row's updates
     std::int16_t places[capacity];  // by row, or a hash table
     int count = 0;
 
