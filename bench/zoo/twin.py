@@ -2,8 +2,8 @@
 
 It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
 orders: a line `formulation calls` is answered with the seconds of a call. With `wide` each formulation is there once more with vectors of 512
-bits where the processor has them, which is faster for some. With `arguments` it writes these and ends. run, profile and
-steps beside it call it.
+bits where the processor has them, which is faster for some, and, on several processors, again with its members dealt out to as many host
+devices, among which XLA divides the work. With `arguments` it writes these and ends. run, profile and steps beside it call it.
 """
 
 import importlib
@@ -19,12 +19,25 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def dealt_out(jax, arguments, devices):
+    """The arguments with those that have a member each in their rows (as many as the last one's) on several devices; None if there are none."""
+    rows = np.shape(arguments[-1])[:1]
+    if not rows or rows[0] < devices or rows[0] % devices:
+        return None
+    mesh = jax.make_mesh((devices,), ("members",), axis_types=(jax.sharding.AxisType.Auto,))
+    split, whole = (jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*axis)) for axis in (("members",), ()))
+    return jax.device_put(arguments, [split if np.shape(a)[:1] == rows else whole for a in arguments])
+
+
 def main():
     name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     sys.path[:0] = [str(HERE / "programs"), str(HERE.parent)]
     from twin import has_avx512  # bench/twin.py
 
+    processors = len(os.sched_getaffinity(0)) if "wide" in sys.argv[3:] else 1
+    if processors > 1:
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={processors}"
     import jax
 
     sys.dont_write_bytecode = True
@@ -36,25 +49,29 @@ def main():
         a.tofile(folder / str(i))
     if "arguments" in sys.argv[3:]:
         return
-    arguments = jax.block_until_ready(jax.device_put(arguments))
+    placed = {"": jax.device_put(arguments)}
+    if processors > 1 and (split := dealt_out(jax, arguments, processors)):
+        placed[", on devices"] = split
+    jax.block_until_ready(placed)
     compiled, about = {}, {}
     wide = "wide" in sys.argv[3:] and has_avx512()
     options = {"": None} | ({", wide": {"xla_cpu_prefer_vector_width": 512}} if wide else {})
-    for (formulation, f), (name, option) in itertools.product(twin.twins.items(), options.items()):
-        side = formulation + name
+    for (formulation, f), (where, own), (width, option) in itertools.product(twin.twins.items(), placed.items(), options.items()):
+        side = formulation + where + width
         begin = time.perf_counter()
-        compiled[side] = jax.jit(f).lower(*arguments).compile(compiler_options=option)
-        about[side] = {"compile_s": time.perf_counter() - begin, "temporaries": compiled[side].memory_analysis().temp_size_in_bytes}
-        results = jax.tree.leaves(compiled[side](*arguments))
+        f = jax.jit(f).lower(*own).compile(compiler_options=option)
+        compiled[side] = f, own
+        about[side] = {"compile_s": time.perf_counter() - begin, "temporaries": f.memory_analysis().temp_size_in_bytes}
+        results = jax.tree.leaves(f(*own))
         about[side]["sizes"] = [int(np.size(r)) for r in results]
         np.concatenate([np.asarray(r, np.float64).ravel() for r in results]).tofile(folder / f"{side}.f64")
     print(json.dumps(about), flush=True)
     for line in sys.stdin:
         side, calls = line.rsplit(maxsplit=1)
-        f = compiled[side]
+        f, own = compiled[side]
         begin = time.perf_counter()
         for _ in range(int(calls)):
-            jax.block_until_ready(f(*arguments))
+            jax.block_until_ready(f(*own))
         print((time.perf_counter() - begin) / int(calls), flush=True)
 
 

@@ -7,6 +7,7 @@
 
 #include <drx/run/stage/block_sums.hpp>
 #include <drx/run/stage/facts.hpp>
+#include <drx/run/stage/task_nodes.hpp>
 
 namespace {
 struct words : drx::placement<words> {};
@@ -28,14 +29,24 @@ constexpr auto of_tables = [](auto tables, auto data) {
       [=](auto both) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(both), data)); })(tables);
 };
 /// A table's rows, and a product of long rows with a vector.
+template <int Rows>
 constexpr auto of_table_and_vector = [](auto both, auto data) {
   auto error = [](auto parameters, auto own) {
     auto [table, w] = parameters;
-    auto row = drx::index(table, row_of<100>(drx::index<0>(own)));
+    auto row = drx::index(table, row_of<Rows>(drx::index<0>(own)));
     return drx::square(drx::dot(own, w) + drx::sum(drx::sin(row)));
   };
   return drx::value_and_grad([=](auto p) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(p), data)); })(
       both);
+};
+/// Rows of a table for two reasons, of which some are equal.
+constexpr auto of_one_twice = [](auto table, auto data) {
+  auto error = [](auto w, auto own) {
+    auto row = drx::index(w, row_of<3001>(drx::index<0>(own)));
+    return drx::sum(drx::sin(row) * drx::sum<0>(drx::take(w, row_of<30>(own))));
+  };
+  return drx::value_and_grad([=](auto w) { return drx::reduce_mean(drx::map(error, drx::broadcast<words>(w), data)); })(
+      table);
 };
 /// Rows of a table, and numbers of the same table: two scatters of other widths.
 constexpr auto of_rows_and_numbers = [](auto table, auto data) {
@@ -77,26 +88,33 @@ void check() {
     CHECK(harness::same_bits(harness::call(on_ten, c, in), expected));
   }
 }
-/// How many results of the program's only stage its first block adds to the node directly.
+/// The program's only stage, and the facts about it.
+template <class Program>
+constexpr int stage_of() {
+  int e = 0;
+  while (drx::run::code_of<Program>::tape.entries[e].prim != &drx::prim::stage) ++e;
+  return e;
+}
+template <class Program>
+using facts_of = drx::run::stage_facts<drx::run::code_of<Program>, stage_of<Program>()>;
+/// How many of its results its first block adds to the node directly.
 template <class Program>
 constexpr int added_directly() {
-  using C = drx::run::code_of<Program>;
-  constexpr int stage = [] {
-    int e = 0;
-    while (C::tape.entries[e].prim != &drx::prim::stage) ++e;
-    return e;
-  }();
-  using facts = drx::run::stage_facts<C, stage>;
+  using facts = facts_of<Program>;
   int n = 0;
   for (int i = 0; i < facts::results; ++i) n += drx::run::sums_of_block<facts>::template step_of<1>(i) >= 0;
   return n;
 }
+/// The pieces of its tables, of which only some are written, in groups of 64.
+template <class Program>
+constexpr std::int64_t words_of_pieces = drx::run::task_nodes<facts_of<Program>>::bytes_of_bits / 8;
 template <class T, int Rows>
 using tables = drx::program<of_tables<Rows>, std::pair<drx::array<T, Rows, 5>, drx::array<T, Rows, 5>>,
                             drx::placed<drx::array<T, 10>, words>>;
-template <class T>
-using table_and_vector = drx::program<of_table_and_vector, std::pair<drx::array<T, 100, 3>, drx::array<T, 120>>,
+template <class T, int Rows>
+using table_and_vector = drx::program<of_table_and_vector<Rows>, std::pair<drx::array<T, Rows, 3>, drx::array<T, 120>>,
                                       drx::placed<drx::array<T, 120>, words>>;
+using two_of_one = drx::program<of_one_twice, drx::array<float, 3001, 5>, drx::placed<drx::array<float, 4>, words>>;
 }  // namespace
 
 TEST_CASE("rows of two tables of float") {
@@ -118,9 +136,19 @@ TEST_CASE("rows and numbers of one table") {
   check<program>();
 }
 TEST_CASE("rows of a table, beside a product that is added in turns") {
-  CHECK(added_directly<table_and_vector<float>>() == 2);
-  check<table_and_vector<float>>();
-  check<table_and_vector<double>>();
+  CHECK(added_directly<table_and_vector<float, 100>>() == 2);
+  check<table_and_vector<float, 100>>();
+  check<table_and_vector<double, 100>>();
+  CHECK(words_of_pieces<table_and_vector<float, 4000>> == (4000 / 5 + 63) / 64);
+  check<table_and_vector<float, 4000>>();
+}
+TEST_CASE("tables of which most rows are in no block") {
+  CHECK(words_of_pieces<tables<float, 3001>> == 2 * ((3001 / 3 + 1 + 63) / 64));
+  check<tables<float, 3001>>();
+  CHECK(words_of_pieces<tables<double, 3001>> == 2 * ((3001 + 63) / 64));
+  check<tables<double, 3001>>();
+  CHECK(words_of_pieces<two_of_one> > 0);
+  check<two_of_one>();
 }
 TEST_CASE("sums of whole numbers, and a scattered array with two readers") {
   check<drx::program<of_counts, drx::placed<drx::array<float, 3>, words>>>();

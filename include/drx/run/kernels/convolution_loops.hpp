@@ -201,7 +201,7 @@ struct convolution {
   /// How many taps are computed together where input channels are too few to hide the latency of an addition.
   static constexpr int taps = h.taps * w.taps;
   static constexpr int taps_together = [] {
-    const int sums = many_registers ? 24 : 10;
+    const int sums = many_registers ? 16 : 10;
     const int most = vectorised && w.input_dilation == 1 ? std::max(sums / (CI * most_packs), 1) : 1;
     const int groups = (taps + most - 1) / most;
     return (taps + groups - 1) / groups;

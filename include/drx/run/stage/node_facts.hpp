@@ -34,7 +34,7 @@ struct node_facts {
   plan::location of_member;  // where a member has the first of these results, before it is in a node
   /// Adds the node on the right to the one on the left.
   void (*combine)(frame& f, std::byte* left, const std::byte* right) = nullptr;
-  /// The same for a task's nodes, behind which lie the bits of written rows; fill writes the other rows' zeros, or is
+  /// The same for a task's nodes, behind which lie the bits of written pieces; fill writes the others' zeros, or is
   /// null if there are no such bits (run/stage/task_nodes.hpp).
   std::int64_t bytes_of_bits = 0;
   void (*join)(frame& f, std::byte* left, const std::byte* right) = nullptr;

@@ -53,8 +53,8 @@ struct scattered_rows {
   /// The rows of a piece of the array: enough for a line of the cache.
   static constexpr std::int64_t rows_of_piece =
       std::max<std::int64_t>(1, machine::cache_line / (width * static_cast<std::int64_t>(sizeof(T))));
-  /// Whether there are so few rows that most pieces are met: then the whole array is added.
-  static constexpr bool meets_most = rows <= 2 * most_rows * rows_of_piece;
+  /// Whether there are so few pieces that the whole array is added as soon.
+  static constexpr bool is_added_whole = rows <= 2 * most_rows * rows_of_piece;
   using pieces_of_array = written_pieces<T, rows * width, rows_of_piece * width>;
 
   /// Writes the sum to an array, or adds it to the numbers there.

@@ -10,8 +10,8 @@
 
 namespace drx::run {
 
-/// `Stage`: the facts of a stage. Behind a node's results lie bits, one for each row of its tables. Before nodes leave
-/// their process, `fill` writes the other rows, zeros.
+/// `Stage`: the facts of a stage. Behind a node's results lie bits, one for each piece of its tables (written_pieces).
+/// Before nodes leave their process, `fill` writes the other pieces, zeros.
 template <class Stage>
 struct task_nodes {
   using C = typename Stage::code;
@@ -26,7 +26,7 @@ struct task_nodes {
     else if constexpr (!sums::template is_scattered<1>(I))
       return false;
     else
-      return !sums::template scatters<1, I>::meets_most;
+      return !sums::template scatters<1, I>::is_added_whole;
   }();
   template <int I>
   using pieces = typename sums::template scatters<1, I>::pieces_of_array;

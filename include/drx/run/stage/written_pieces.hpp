@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/run/kernels/indexing.hpp>
+#include <drx/run/packs/inlining.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -29,7 +30,7 @@ class written_pieces {
   }
   /// Adds Count numbers to those from number `at` on, which lie in one piece.
   template <std::int64_t Count>
-  DRX_INLINE void add_to(std::int64_t at, const T* from) const {
+  DRX_HOST_INLINE void add_to(std::int64_t at, const T* from) const {
     const std::int64_t piece = at / Width;
     if constexpr (Count == Width) {
       sum<Width>(piece, from);
