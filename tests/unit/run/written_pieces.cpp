@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 namespace {
