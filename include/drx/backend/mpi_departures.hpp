@@ -83,11 +83,15 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
     wait_for_all();
     left_ = true;
   }
-  /// Tells the others, and leaves the waiting to MPI_Finalize.
+  /// Tells the others, and leaves the waiting to MPI_Finalize. A rank that has given up tells nobody: it will end the
+  /// job, and Open MPI's mpirun may hang or crash when it has to while another rank is in MPI_Finalize.
   void leave_now() {
-    say();
-    patience p;
-    for (int sent = 0; !sent && p.pause() < told_within;) MPI_Testall(size_, byes_.data(), &sent, MPI_STATUSES_IGNORE);
+    if (given_up_.empty()) {
+      say();
+      patience p;
+      for (int sent = 0; !sent && p.pause() < told_within;)
+        MPI_Testall(size_, byes_.data(), &sent, MPI_STATUSES_IGNORE);
+    }
     ++open_ends();
     self_ = shared_from_this();
   }

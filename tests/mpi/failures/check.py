@@ -81,6 +81,7 @@ def main():
         found = len(re.findall(text, out, re.M))
         wrong = [w for w in (
             code is None and "it never ends",
+            code is not None and code < 0 and f"mpirun dies of signal {-code}",
             (code == 0) != succeeds and f"it returns {code}",
             took > LIMIT and f"it takes {took:.0f} s",
             found != times and times is not None and f"the message comes {found} times",
