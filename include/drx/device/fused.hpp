@@ -159,7 +159,42 @@ DRX_FN void run_sums(const Team& team, const frame& f) {
   });
 }
 
-/// A loop that folds over an axis: a lane takes one place around it, which is one column of a row.
+/// A loop that sums its rows: a lane takes a row.
+template <class Loop, class Team>
+DRX_FN void run_row_sums(const Team& team, const frame& f) {
+  using C = typename Loop::code;
+  using element = fused_element<Loop>;
+  using of = run::fused_folds<Loop>;
+  using T = typename of::T;
+  struct totals {
+    T of_sum[of::folds];
+  };
+  for_each(team, Loop::rows, [&](std::int64_t r) {
+    const auto element_of_row = [&](std::int64_t i) {
+      typename Loop::registers_type registers;
+      element::compute(f, registers, r, i, 0);
+      totals t;
+      unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
+        constexpr int v = of::folded(J);
+        if constexpr (is_in_loop<C, v, Loop::step>)
+          t.of_sum[J] = run::detail::get<place_in_loop<C, v>>(registers);
+        else
+          t.of_sum[J] = elements<const T, C, v>(f)[r * Loop::columns + i];
+      });
+      element::store(f, registers, r, i);
+      return t;
+    };
+    const totals all = fold_all<Loop::columns, totals>(element_of_row, [](totals a, const totals& b) {
+      for (int j = 0; j < of::folds; ++j) a.of_sum[j] += b.of_sum[j];
+      return a;
+    });
+    unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
+      elements<T, C, of::made(J)>(f)[r] = all.of_sum[J];
+    });
+  });
+}
+
+/// A loop that folds over an axis before its last one: a lane takes one place around it, which is one column of a row.
 template <class Loop, class Team>
 DRX_FN void run_folds(const Team& team, const frame& f) {
   using C = typename Loop::code;
@@ -208,7 +243,10 @@ DRX_FN void run_fused(const Team& team, frame& f) {
   if constexpr (loop::after_product) {
     run_after_product<loop>(team, f);
   } else if constexpr (loop::now.has_folds) {
-    run_folds<loop>(team, f);
+    if constexpr (run::fused_folds<loop>::sums_rows)
+      run_row_sums<loop>(team, f);
+    else
+      run_folds<loop>(team, f);
   } else if constexpr (loop::now.sums > 0) {
     run_sums<loop>(team, f);
   } else {

@@ -147,6 +147,12 @@ inline constexpr std::int64_t least_chunk = 256, least_chunks = 4;
 /// Steps that add up to a sum: a chain as long as those of the kernels of sums.
 inline constexpr std::int64_t most_chunks = 128;
 
+// ---- recomputed values ----
+
+/// Bytes of a value from which on it may be computed again rather than stored, half of a first cache, and the part of
+/// its numbers that is read for that at most.
+inline constexpr std::int64_t least_recomputed = 1 << 14, part_read_again = 8;
+
 // ---- carried products ----
 
 /// The cost of scaling rows, in multiplications inside tiled products: for each element, each row, each number of a

@@ -9,6 +9,7 @@
 #include <drx/plan/loops/narrow_factors.hpp>
 #include <drx/plan/loops/narrow_transposes.hpp>
 #include <drx/plan/loops/rearrangements_in_sums.hpp>
+#include <drx/plan/loops/recomputed_values.hpp>
 #include <drx/plan/loops/row_chunks.hpp>
 #include <drx/plan/loops/short_axes.hpp>
 #include <drx/plan/loops/stacked_factors.hpp>
@@ -60,6 +61,8 @@ inline constexpr pass passes[] = {
     {"short axes", "A short last axis changes places with the one before it.", with_short_axes_exchanged},
     {"row chunks", "Values that outgrow the caches are computed some rows at a time.", with_row_chunks},
     {"narrow factors", "Products of matrices with vectors read matrices of 16 bits as they are.", with_narrow_factors},
+    {"recomputed values", "Large values of one operation on small arrays are computed again after a step.",
+     with_values_computed_again},
 };
 
 /// The passes over the body of each stage, which "stages" runs before it looks for stages of nested placements in the

@@ -46,6 +46,14 @@ constexpr auto several = [](auto x, auto y) {
 };
 using Several = drx::program<several, array<float, 3, 5, 2, 20>, array<float, 3, 5, 2, 20>>;
 
+// Sums of rows: of what leaves the loop too, of what it reads, with one number for each row.
+constexpr auto of_rows = [](auto x, auto y, auto w) {
+  auto z = x * y - drx::expand_dims<2>(w);
+  return std::tuple{z, drx::sum<2>(z), drx::sum<2>(z * y), drx::sum<2>(y), drx::max<2>(x * y)};
+};
+template <class T, int N, int Row>
+using OfRows = drx::program<of_rows, array<T, 4, N, Row>, array<T, 4, N, Row>, array<T, 4, N>>;
+
 // Numbers far from each other, of which few are folded; many are a step.
 constexpr auto far = [](auto x) { return drx::sum<0>(x * x + 1.0f); };
 using Far = drx::program<far, array<float, 16, 21, 20>>;
@@ -116,6 +124,14 @@ TEST_CASE("of results that leave the loop, over axes in the middle, in the place
   harness::check_run<Far>({}, {1});
   static_assert(folds<InPlace> == 3);
   harness::check_run<InPlace>({}, {1});
+}
+TEST_CASE("sums of short rows of whole packs, and whole packs of rows") {
+  static_assert(folds<OfRows<float, 8, 48>> == 3 && folds<OfRows<double, 4, 112>> == 3);
+  harness::check_run<OfRows<float, 8, 48>>({}, {1});
+  harness::check_run<OfRows<float, 4, 16>>({}, {1});
+  harness::check_run<OfRows<double, 4, 112>>({}, {1});
+  harness::check_run<OfRows<float, 256, 96>>({}, {1});  // threads share it
+  static_assert(folds<OfRows<float, 8, 20>> == 0 && folds<OfRows<float, 8, 128>> == 0 && folds<OfRows<float, 5, 48>> == 0);
 }
 TEST_CASE("rows at positions are read where they lie") {
   static_assert(folds<Smoothed> == 1 && takes<Smoothed> == 0);

@@ -1,6 +1,6 @@
-// drx/plan/memory/fused_loop_folds.hpp: makes sums and extrema over an axis that is not the last one parts of the fused
-// loops that compute what is folded, and lets these loops read the rows of arrays that `take` chooses where they lie.
-// What is only folded is then never stored.
+// drx/plan/memory/fused_loop_folds.hpp: makes sums and extrema over an axis that is not the last one, and sums over a
+// short last one, parts of the fused loops that compute what is folded, and lets these loops read the rows of arrays
+// that `take` chooses where they lie. What is only folded is then never stored.
 // Tested by tests/unit/run/folds_of_loops.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -18,6 +18,12 @@ constexpr bool reads_in_place(const steps_in_progress& g, int s, int v) {
       if (g.id(g.t.entries[e].operands, i) == v) return true;
   return false;
 }
+/// Whether a loop may take the sums of its rows: short ones of whole packs, and whole packs of them, which the kernel of
+/// a sum adds up in the same order.
+constexpr bool may_sum_rows(const shape& extents) {
+  const std::int64_t row = extents.last(), rows = extents.size() / row;
+  return row < machine::most_folded && row % machine::widest_vector == 0 && rows % machine::widest_vector == 0;
+}
 /// The axis over which step k folds a value that loop s computes, or reads, if it may run with the loop; else -1. (Sums
 /// are added up in the order in which the kernel of a step adds them up: one after the other.)
 constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
@@ -31,8 +37,8 @@ constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
   const prim::rules::over_axes::view over(g.t.attributes(x));
   const shape& extents = g.t.values[v].shape;
   const int axis = over.axes.number(0);
-  if (over.axes.size() != 1 || axis + 1 >= extents.rank || extents.size() == 0 || extents[axis] > machine::most_folded)
-    return -1;
+  if (over.axes.size() != 1 || extents.size() == 0 || extents[axis] > machine::most_folded) return -1;
+  if (axis + 1 == extents.rank) return x.prim == &prim::sum && may_sum_rows(extents) ? axis : -1;
   const bool is_near = elements_below(extents, axis) <= machine::most_folded_columns;
   return is_near || extents[axis] <= machine::most_folded_far ? axis : -1;
 }

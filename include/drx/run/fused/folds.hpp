@@ -1,6 +1,6 @@
-// drx/run/fused/folds.hpp: a fused loop that folds over an axis which is not its last one: sums and extrema of its
-// results and of what it reads, whose totals stay in registers while it goes along the axis. It may read rows of arrays
-// at positions.
+// drx/run/fused/folds.hpp: a fused loop that folds over an axis: sums and extrema of its results and of what it reads,
+// whose totals stay in registers while it goes along the axis. Over its last axis it takes sums of rows, as many side by
+// side in the end as a pack has lanes. It may read rows of arrays at positions.
 // Tested by tests/unit/run/folds_of_loops.cpp.
 #pragma once
 
@@ -47,15 +47,16 @@ struct fused_folds {
 
   static constexpr int axis =
       prim::rules::over_axes::view(C::attributes(fold_entry(0))).axes.number(0);  // over which the loop folds
-  static constexpr std::int64_t length = Loop::loop[axis];
-  /// The loop's axes, of which only the first place along `axis` is gone to, and how many rows these have.
+  static constexpr int last_axis = Loop::loop.rank - 1;
+  static constexpr bool sums_rows = axis == last_axis;
+  static constexpr std::int64_t length = sums_rows ? 1 : Loop::loop[axis];  // in rows
+  /// The loop's axes, of which only the first row along `axis` is gone to, and how many rows these have.
   static constexpr shape around = [] {
     shape s = Loop::loop;
-    s[axis] = 1;
+    if (!sums_rows) s[axis] = 1;
     return s;
   }();
   static constexpr std::int64_t rows = Loop::rows / length;
-  static constexpr int last_axis = Loop::loop.rank - 1;
 
   /// The distances between neighbouring rows of the loop along an axis, in rows.
   static constexpr detail::row_index row_strides = [] {
@@ -63,7 +64,7 @@ struct fused_folds {
     for (std::int64_t& s : strides.at) s /= Loop::columns;
     return strides;
   }();
-  static constexpr std::int64_t row_distance = row_strides.at[axis];  // along the axis
+  static constexpr std::int64_t row_distance = sums_rows ? 0 : row_strides.at[axis];  // along the axis
   /// The number of the loop's row at a place of its axes.
   DRX_INLINE static std::int64_t row_number(const detail::row_index& row) {
     constexpr detail::row_index strides = row_strides;
@@ -291,8 +292,43 @@ struct fused_folds {
     };
     (move(std::integral_constant<int, Q>{}), ...);
     ((at.out[M] = C::plan.stored[Loop::result(M)] ? first.out[M] + number * Loop::columns : nullptr), ...);
-    ((at.totals[J] += r * Loop::columns * static_cast<std::int64_t>(sizeof(element_of<C, made(J)>))), ...);
+    constexpr std::int64_t made_by_row = sums_rows ? 1 : Loop::columns;
+    ((at.totals[J] += r * made_by_row * static_cast<std::int64_t>(sizeof(element_of<C, made(J)>))), ...);
     return at;
+  }
+  /// The sums of a row's packs, lane by lane, in the order of fold_packs_of_rows.
+  template <int... M, int... J>
+  DRX_HOST_INLINE static void sum_row(const line& at, pack<T>* total, std::integer_sequence<int, M...>,
+                                      std::integer_sequence<int, J...>) {
+    constexpr int width = pack_width<T>;
+    for (std::int64_t col = 0; col < Loop::columns; col += width) {
+      pack<T> registers[Loop::count];
+      (compute<M, width>(registers, at, 0, col), ...);
+      ((total[J] = col == 0 ? pack_to_fold<J, width>(registers, at, 0, col)
+                            : total[J] + pack_to_fold<J, width>(registers, at, 0, col)),
+       ...);
+      (store<M, width>(registers, at, 0, col), ...);
+    }
+  }
+  /// Number `first` to before `end` of the rows, which are whole packs of rows: their sums.
+  static void run_rows(const frame& f, std::int64_t first, std::int64_t end) {
+    constexpr int width = pack_width<T>;
+    constexpr typename Loop::entries entries{};
+    constexpr typename Loop::operands operands{};
+    constexpr std::make_integer_sequence<int, folds> all{};
+    static_assert(rows % width == 0 && Loop::columns % width == 0);
+    const line start = first_line(workspaces(f), entries, operands, all);
+    detail::row_index row = detail::row_at(first, around, last_axis);
+    for (std::int64_t r = first; r < end; r += width) {
+      pack<T> total[width][folds], turned[width];
+      for (int i = 0; i < width; ++i, detail::to_next_row(row, around, last_axis))
+        sum_row(moved_to(start, r + i, row, entries, operands, all), total[i], entries, all);
+      for (int j = 0; j < folds; ++j) {
+        DRX_UNROLL
+        for (int i = 0; i < width; ++i) turned[i] = total[i][j];
+        save(reinterpret_cast<T*>(start.totals[j]) + r, detail::sums_of_all_lanes<T>(turned));
+      }
+    }
   }
   /// Number `first` to before `end` of the places around the axis.
   static void run_lines(const frame& f, std::int64_t first, std::int64_t end) {
@@ -305,10 +341,19 @@ struct fused_folds {
       run_line(moved_to(start, r, row, entries, operands, all));
   }
   static void run(frame& f) {
-    if constexpr (Loop::loop.size() >= machine::least_dealt_numbers && rows > 1)
+    constexpr bool is_dealt = Loop::loop.size() >= machine::least_dealt_numbers && rows > 1;
+    if constexpr (sums_rows) {
+      constexpr std::int64_t width = pack_width<T>;
+      if constexpr (is_dealt)
+        deal(f, rows / width,
+             [&](std::int64_t first, std::int64_t end) { run_rows(f, first * width, end * width); });
+      else
+        run_rows(f, 0, rows);
+    } else if constexpr (is_dealt) {
       deal(f, rows, [&](std::int64_t first, std::int64_t end) { run_lines(f, first, end); });
-    else
+    } else {
       run_lines(f, 0, rows);
+    }
   }
 };
 
