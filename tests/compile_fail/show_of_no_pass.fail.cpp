@@ -1,6 +1,6 @@
 // The tape after a pass that there is not.
 // expect: error::no_pass_has_this_name
-// expect: the passes are: functions, shards, broadcasts, identities, contractions, stacked parts, stages, block constants
+// expect: the passes are: functions, shards, broadcasts, identities, contractions, stacked parts, members' invariants, stages, block constants
 #include <drx/drx.hpp>
 #include <drx/plan/show.hpp>
 

@@ -188,9 +188,8 @@ DRX_FN void run_row_sums(const Team& team, const frame& f) {
       for (int j = 0; j < of::folds; ++j) a.of_sum[j] += b.of_sum[j];
       return a;
     });
-    unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
-      elements<T, C, of::made(J)>(f)[r] = all.of_sum[J];
-    });
+    unroll<of::folds>(
+        [&]<int J>(std::integral_constant<int, J>) { elements<T, C, of::made(J)>(f)[r] = all.of_sum[J]; });
   });
 }
 

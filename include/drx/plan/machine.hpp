@@ -82,6 +82,9 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
 /// The cost of writing down a member's number for later stages, and of reading it there, in elementwise operations.
 inline constexpr std::int64_t operations_of_kept_number = 16;
+/// Steps of a loop from which on what they have in common may be kept for it, and the operations of a long function, of
+/// which an exponential has some twenty, and of reading a number at a position, beside the one that all count as.
+inline constexpr std::int64_t least_steps_of_kept = 3, of_long_function = 15, of_number_at_position = 4;
 /// Operations that are the same for all members, and the part of a member's operations that they are, from which on
 /// they are computed in front of a stage.
 inline constexpr std::int64_t least_shared_work = 64, shared_part_of_work = 8;

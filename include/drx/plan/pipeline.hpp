@@ -6,6 +6,7 @@
 #include <drx/plan/loops/broadcasts.hpp>
 #include <drx/plan/loops/equal_loops.hpp>
 #include <drx/plan/loops/invariants.hpp>
+#include <drx/plan/loops/invariants_of_members.hpp>
 #include <drx/plan/loops/narrow_factors.hpp>
 #include <drx/plan/loops/narrow_transposes.hpp>
 #include <drx/plan/loops/rearrangements_in_sums.hpp>
@@ -45,6 +46,8 @@ inline constexpr pass passes[] = {
     {"contractions", "A sum of products of repeated arrays is a product of matrices.", with_contractions},
     {"stacked parts", "A loop stacks the parts of a value that a later loop reads, not the whole value.",
      with_stacked_parts},
+    {"members' invariants", "What members compute in a loop of what it does not change is kept for the loop.",
+     with_invariants_of_members},
     {"stages", "What members compute between two reductions becomes one stage.", staged},
     {"block constants", "The body for a block of members first computes what is the same for all of them.",
      with_block_constants_first},

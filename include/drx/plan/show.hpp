@@ -24,7 +24,7 @@ std::string show() {
 }
 template <Program P, meta::literal Pass, class Why = error::no_pass_has_this_name>
   requires(passes_up_to(Pass.text) == 0)
-std::string show() = delete;  // drx: the passes are: functions, shards, broadcasts, identities, contractions, stacked parts, stages, block constants, sums over members, outer products, stacked factors, carried products, narrow transposes, invariants, rearrangements, short axes, row chunks, narrow factors, recomputed values
+std::string show() = delete;  // drx: the passes are: functions, shards, broadcasts, identities, contractions, stacked parts, members' invariants, stages, block constants, sums over members, outer products, stacked factors, carried products, narrow transposes, invariants, rearrangements, short axes, row chunks, narrow factors, recomputed values
 template <class P, meta::literal... Pass, class Why = drx::detail::no_program_t<P>>
   requires(!Program<P>)
 std::string show() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating

@@ -54,9 +54,7 @@ using Factor = drx::program<factor, array<float, 64>, array<float, 64>>;
 
 // In members, in a loop.
 struct sets : drx::placement<sets> {};
-constexpr auto moved = [](auto x) {
-  return drx::fori_loop<3>(x, [](auto y) { return y + 0.01f * in_rows(y); });
-};
+constexpr auto moved = [](auto x) { return drx::fori_loop<3>(x, [](auto y) { return y + 0.01f * in_rows(y); }); };
 constexpr auto of_members = [](auto x) { return drx::reduce_mean(drx::map(moved, x)); };
 using OfMembers = drx::program<of_members, drx::placed<array<float, 64, 2>, sets>>;
 }  // namespace

@@ -39,6 +39,6 @@ TEST_CASE("names of passes") {
   }
   CHECK(
       names ==
-      "functions, shards, broadcasts, identities, contractions, stacked parts, stages, block constants, sums over members, outer products, stacked factors, carried products, narrow transposes, invariants, rearrangements, short axes, row chunks, narrow factors, recomputed values");
+      "functions, shards, broadcasts, identities, contractions, stacked parts, members' invariants, stages, block constants, sums over members, outer products, stacked factors, carried products, narrow transposes, invariants, rearrangements, short axes, row chunks, narrow factors, recomputed values");
   CHECK(drx::plan::passes_up_to("narrow transpose") == 0);
 }

@@ -131,7 +131,8 @@ TEST_CASE("sums of short rows of whole packs, and whole packs of rows") {
   harness::check_run<OfRows<float, 4, 16>>({}, {1});
   harness::check_run<OfRows<double, 4, 112>>({}, {1});
   harness::check_run<OfRows<float, 256, 96>>({}, {1});  // threads share it
-  static_assert(folds<OfRows<float, 8, 20>> == 0 && folds<OfRows<float, 8, 128>> == 0 && folds<OfRows<float, 5, 48>> == 0);
+  static_assert(folds<OfRows<float, 8, 20>> == 0 && folds<OfRows<float, 8, 128>> == 0 &&
+                folds<OfRows<float, 5, 48>> == 0);
 }
 TEST_CASE("rows at positions are read where they lie") {
   static_assert(folds<Smoothed> == 1 && takes<Smoothed> == 0);

@@ -18,8 +18,8 @@ constexpr bool reads_in_place(const steps_in_progress& g, int s, int v) {
       if (g.id(g.t.entries[e].operands, i) == v) return true;
   return false;
 }
-/// Whether a loop may take the sums of its rows: short ones of whole packs, and whole packs of them, which the kernel of
-/// a sum adds up in the same order.
+/// Whether a loop may take the sums of its rows: short ones of whole packs, and whole packs of them, which the kernel
+/// of a sum adds up in the same order.
 constexpr bool may_sum_rows(const shape& extents) {
   const std::int64_t row = extents.last(), rows = extents.size() / row;
   return row < machine::most_folded && row % machine::widest_vector == 0 && rows % machine::widest_vector == 0;

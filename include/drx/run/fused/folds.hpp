@@ -1,6 +1,6 @@
 // drx/run/fused/folds.hpp: a fused loop that folds over an axis: sums and extrema of its results and of what it reads,
-// whose totals stay in registers while it goes along the axis. Over its last axis it takes sums of rows, as many side by
-// side in the end as a pack has lanes. It may read rows of arrays at positions.
+// whose totals stay in registers while it goes along the axis. Over its last axis it takes sums of rows, as many side
+// by side in the end as a pack has lanes. It may read rows of arrays at positions.
 // Tested by tests/unit/run/folds_of_loops.cpp.
 #pragma once
 
@@ -345,8 +345,7 @@ struct fused_folds {
     if constexpr (sums_rows) {
       constexpr std::int64_t width = pack_width<T>;
       if constexpr (is_dealt)
-        deal(f, rows / width,
-             [&](std::int64_t first, std::int64_t end) { run_rows(f, first * width, end * width); });
+        deal(f, rows / width, [&](std::int64_t first, std::int64_t end) { run_rows(f, first * width, end * width); });
       else
         run_rows(f, 0, rows);
     } else if constexpr (is_dealt) {

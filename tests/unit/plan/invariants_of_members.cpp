@@ -1,0 +1,110 @@
+// What members compute in a loop of what it does not change is computed in front of the loop, and kept.
+#include <drx/drx.hpp>
+#include <drx/plan/show.hpp>
+
+#include <string>
+
+#include "harness/run.hpp"
+
+namespace {
+using drx::array;
+struct rows : drx::placement<rows> {};
+
+/// How often a text has a part.
+int count(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+/// The maps that the pass has added to the plan of P.
+template <class P>
+int added_maps() {
+  const std::string map = " = map[";
+  return count(drx::plan::show<P, "members' invariants">(), map) - count(drx::plan::show<P, "stacked parts">(), map);
+}
+
+// Newton's step by conjugate gradients: the curvatures at one point are the same for all of them.
+constexpr auto loss = [](auto w, auto data, auto labels) {
+  auto of_row = [](auto v, auto x, auto y) {
+    auto logit = drx::dot(v, x);
+    return drx::softplus(logit) - y * logit;
+  };
+  return drx::reduce_mean(drx::map(of_row, drx::broadcast<rows>(w), data, labels)) + 0.01 * drx::dot(w, w);
+};
+template <int Steps>
+constexpr auto newton = [](auto w, auto data, auto labels) {
+  auto of = [=](auto v) { return loss(v, data, labels); };
+  auto slope = drx::grad(of)(w);
+  auto solve = [=](auto carry) {
+    auto [x, r, p] = carry;
+    auto ap = drx::hvp(of, w, p);
+    auto a = drx::dot(r, r) / drx::dot(p, ap);
+    auto next = r - a * ap;
+    return std::tuple{x + a * p, next, next + p * (drx::dot(next, next) / drx::dot(r, r))};
+  };
+  return w - std::get<0>(drx::fori_loop<Steps>(std::tuple{0.0 * w, slope, slope}, solve));
+};
+template <int Steps, int N>
+using Newton =
+    drx::program<newton<Steps>, array<double, N>, drx::placed<array<double, N>, rows>, drx::placed<double, rows>>;
+// Several of Newton's steps: the loop inside a loop keeps what the outer one changes.
+constexpr auto steps = [](auto w, auto data, auto labels) {
+  return drx::fori_loop<3>(w, [=](auto v) { return newton<4>(v, data, labels); });
+};
+using Steps = drx::program<steps, array<double, 6>, drx::placed<array<double, 6>, rows>, drx::placed<double, rows>>;
+// And derivatives through it.
+constexpr auto slope = [](auto w, auto data, auto labels) {
+  return drx::grad([=](auto v) { return drx::sum(newton<4>(v, data, labels)); })(w);
+};
+using Slope = drx::program<slope, array<double, 6>, drx::placed<array<double, 6>, rows>, drx::placed<double, rows>>;
+
+// Until it is small: a loop whose steps are not known, and that may take none.
+constexpr auto halved = [](auto w, auto data) {
+  auto error = [=](auto x) {
+    auto of_row = [](auto scale, auto d, auto at) { return drx::sum(drx::exp(scale * d)) * at; };
+    return drx::reduce_mean(drx::map(of_row, drx::broadcast<rows>(w), data, drx::broadcast<rows>(x)));
+  };
+  return drx::while_loop([=](auto x) { return error(x) > 1.0; }, [](auto x) { return x / 2.0; }, w);
+};
+using Halved = drx::program<halved, double, drx::placed<array<double, 8>, rows>>;
+
+// Work that takes more memory than what it comes from, and work that is quick, are done again.
+constexpr auto larger = [](auto w, auto data) {
+  auto step = [=](auto x) {
+    auto of_row = [](auto d, auto at) {
+      return drx::sum(drx::exp(drx::expand_dims<0>(d) * drx::expand_dims<1>(d)) * at);
+    };
+    return x + 1e-6 * drx::reduce_mean(drx::map(of_row, data, drx::broadcast<rows>(x)));
+  };
+  return drx::fori_loop<5>(w, step);
+};
+constexpr auto quick = [](auto w, auto data) {
+  auto step = [=](auto x) {
+    auto of_row = [](auto d, auto at) { return drx::sum((d * d + 1.0) * at); };
+    return x + 1e-3 * drx::reduce_mean(drx::map(of_row, data, drx::broadcast<rows>(x)));
+  };
+  return drx::fori_loop<5>(w, step);
+};
+using Larger = drx::program<larger, double, drx::placed<array<double, 4>, rows>>;
+using Quick = drx::program<quick, double, drx::placed<array<double, 4>, rows>>;
+}  // namespace
+
+TEST_CASE("curvatures are kept for conjugate gradients") {
+  CHECK(added_maps<Newton<4, 6>>() == 1);
+  CHECK(added_maps<Newton<2, 6>>() == 0);  // too few steps
+  harness::check_run<Newton<4, 6>>({}, {0, 1, 5, 37, 300});
+  CHECK(added_maps<Steps>() == 1);
+  harness::check_run<Steps>({}, {5, 37});
+  CHECK(added_maps<Slope>() > 0);
+  harness::check_run<Slope>({}, {5, 37});
+}
+TEST_CASE("of loops that end by a condition") {
+  CHECK(added_maps<Halved>() > 0);
+  harness::check_run<Halved>({}, {1, 5, 37});
+}
+TEST_CASE("what is large or quick is computed again") {
+  CHECK(added_maps<Larger>() == 0);
+  CHECK(added_maps<Quick>() == 0);
+  harness::check_run<Larger>({}, {1, 5});
+  harness::check_run<Quick>({}, {1, 5});
+}
