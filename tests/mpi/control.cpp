@@ -57,6 +57,23 @@ constexpr auto marks_slope = drx::grad<0, 1>([](auto marks, auto rate) {
       marks)));
 });
 
+// Newton's step: the members' curvatures are the same for all conjugate gradients, and kept where the members are.
+constexpr auto newton = [](auto w, auto data) {
+  auto loss = [=](auto v) {
+    auto of_member = [](auto p, auto x) { return drx::softplus(drx::dot(p, x)); };
+    return drx::reduce_sum(drx::map(of_member, drx::broadcast<schools>(v), data)) + 0.5 * drx::dot(v, v);
+  };
+  auto slope = drx::grad(loss)(w);
+  auto step = [=](auto c) {
+    auto [x, r, p] = c;
+    auto ap = drx::hvp(loss, w, p);
+    auto a = drx::dot(r, r) / drx::dot(p, ap);
+    auto next = r - a * ap;
+    return std::tuple{x + a * p, next, next + p * (drx::dot(next, next) / drx::dot(r, r))};
+  };
+  return w - std::get<0>(drx::fori_loop<3>(std::tuple{drx::zeros<vec3>(), slope, slope}, step));
+};
+
 template <class P>
 void check_bits() {
   auto& c = harness::session().communicator();
@@ -76,6 +93,17 @@ void check_bits() {
 
 TEST_CASE("conjugate gradients until they converge, and their derivative") {
   check_bits<program<slope, vec3, placed<vec3, schools>>>();
+}
+TEST_CASE("what members keep for the steps of a loop") {
+  using P = program<newton, vec3, placed<vec3, schools>>;
+  static_assert([] {
+    using C = drx::run::code_of<P>;
+    for (int e = 0; e < C::sizes.entries; ++e)
+      for (int r = 0; r < C::tape.entries[e].results.count; ++r)
+        if (C::tape.entries[e].prim == &drx::prim::stage && C::values[C::result(e, r)].depth > 0) return true;
+    return false;
+  }());
+  check_bits<P>();
 }
 TEST_CASE("branches with reductions in them") { check_bits<program<branches, vec3, placed<vec3, schools>>>(); }
 TEST_CASE("a gradient in nested data through a loop in each member") {

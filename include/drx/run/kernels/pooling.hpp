@@ -48,18 +48,22 @@ struct pooled {
   /// position in the window) for each position inside.
   template <class F>
   DRX_FN static void for_each_window(F f) {
+    for (std::int64_t n = 0; n < images; ++n) for_each_window_of_image(n, f);
+  }
+  /// The same for image n.
+  template <class F>
+  DRX_INLINE static void for_each_window_of_image(std::int64_t n, const F& f) {
     constexpr axis h = along(axes - 2), w = along(axes - 1);
-    for (std::int64_t n = 0; n < images; ++n)
-      for (int oh = 0; oh < h.out; ++oh)
-        for (int ow = 0; ow < w.out; ++ow)
-          f(((n * h.out + oh) * w.out + ow) * channels, [&](const auto& g) __attribute__((always_inline)) {
-            for (int kh = 0; kh < h.taps; ++kh) {
-              const int ih = h.input(oh, kh);
-              for (int kw = 0; kw < w.taps && ih >= 0; ++kw)
-                if (const int iw = w.input(ow, kw); iw >= 0)
-                  g(((n * h.in + ih) * w.in + iw) * channels, kh * w.taps + kw);
-            }
-          });
+    for (int oh = 0; oh < h.out; ++oh)
+      for (int ow = 0; ow < w.out; ++ow)
+        f(((n * h.out + oh) * w.out + ow) * channels, [&](const auto& g) __attribute__((always_inline)) {
+          for (int kh = 0; kh < h.taps; ++kh) {
+            const int ih = h.input(oh, kh);
+            for (int kw = 0; kw < w.taps && ih >= 0; ++kw)
+              if (const int iw = w.input(ow, kw); iw >= 0)
+                g(((n * h.in + ih) * w.in + iw) * channels, kh * w.taps + kw);
+          }
+        });
   }
   /// Calls f(first channel of the input, first channel of the output, position in the window) for each position inside,
   /// window by window.
@@ -70,17 +74,9 @@ struct pooled {
   /// The same for image n.
   template <class F>
   DRX_INLINE static void for_each_of_image(std::int64_t n, const F& f) {
-    constexpr axis h = along(axes - 2), w = along(axes - 1);
-    for (int oh = 0; oh < h.out; ++oh)
-      for (int ow = 0; ow < w.out; ++ow)
-        for (int kh = 0; kh < h.taps; ++kh) {
-          const int ih = h.input(oh, kh);
-          for (int kw = 0; kw < w.taps && ih >= 0; ++kw) {
-            const int iw = w.input(ow, kw);
-            if (iw >= 0)
-              f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels, kh * w.taps + kw);
-          }
-        }
+    for_each_window_of_image(n, [&](std::int64_t out, const auto& visit) __attribute__((always_inline)) {
+      visit([&](std::int64_t in, int position) __attribute__((always_inline)) { f(in, out, position); });
+    });
   }
 };
 

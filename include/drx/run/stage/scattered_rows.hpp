@@ -91,9 +91,6 @@ struct scattered_rows {
  private:
   static void scatter(const frame& f, T* to) {
     std::memset(to, 0, static_cast<std::size_t>(C::bytes(array)));
-    add_updates(f, to);
-  }
-  static void add_updates(const frame& f, T* to) {
     unroll<count>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int e = Entries.of[K], i = C::operand(e, 0), u = C::operand(e, 1);
       detail::add_updates<detail::scattering<C, e>>(to, elements<const element_of<C, i>, C, i>(f),
