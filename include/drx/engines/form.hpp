@@ -168,9 +168,25 @@ struct first_result<std::pair<X, Y>> {
   using type = X;
 };
 
+/// P, or P planned for engines where members of P's plan keep values for the steps of a loop.
+template <class P>
+constexpr auto served() {
+  if constexpr (form_of<run::code_of<P>>().why == obstacle::moved_members) {
+    using Q = plan::for_engines<P>;
+    if constexpr (form_of<run::code_of<Q>>().why != obstacle::moved_members)
+      return std::type_identity<Q>{};
+    else
+      return std::type_identity<P>{};
+  } else {
+    return std::type_identity<P>{};
+  }
+}
+template <class P>
+using served_t = typename decltype(served<P>())::type;
+
 template <class P>
 constexpr program_form federated_form_of() {
-  program_form form = form_of<run::code_of<P>>();
+  program_form form = form_of<run::code_of<served_t<P>>>();
   if (form.runs > 1) form.refuse(obstacle::several_stages, -1);
   using state = canonical_t<std::tuple_element_t<0, typename P::inputs>>;
   // (A state that is a tuple is the whole result, or its first part.)
@@ -222,7 +238,7 @@ struct refusal_of<obstacle::other_state, E> {
 
 /// The form of a program, as a constant.
 template <Program P>
-inline constexpr program_form form = detail::form_of<run::code_of<P>>();
+inline constexpr program_form form = detail::form_of<run::code_of<detail::served_t<P>>>();
 /// The form of a program as a federated round.
 template <Program P>
 inline constexpr program_form federated_form = detail::federated_form_of<P>();

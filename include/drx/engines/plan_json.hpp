@@ -182,7 +182,8 @@ plan_source source_of() {
   const frozen_lists program(P::make());
   const tape traced = program.view().thaw();
   s.mesh = plan::mesh_of(plan::after_passes(traced, plan::passes_up_to("functions")));
-  const frozen_lists stages(plan::after_passes(traced, static_cast<int>(std::size(plan::passes))));
+  const frozen_lists stages(
+      plan::after_passes(traced, static_cast<int>(std::size(plan::passes)), plan::is_for_engines<P>));
   s.plan = stages.view().thaw();  // (its values are numbered as those of constants)
 #else
   using C = run::code_of<P>;

@@ -45,7 +45,8 @@ struct served_facts {
 template <MapReduceForm P>
 struct served_facts_of {
  private:
-  using C = run::code_of<P>;
+  using served = detail::served_t<P>;
+  using C = run::code_of<served>;
   static constexpr auto stages = [] {
     run::written_table<const run::node_facts*, C::sizes.entries> list;
     run::unroll<C::sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
@@ -56,7 +57,7 @@ struct served_facts_of {
   }();
 
  public:
-  static constexpr served_facts value{run::facts_of<P>::value, stages.all(), run::run_region<C, 0>};
+  static constexpr served_facts value{run::facts_of<served>::value, stages.all(), run::run_region<C, 0>};
 };
 
 namespace detail {

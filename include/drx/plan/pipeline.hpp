@@ -90,16 +90,25 @@ constexpr int passes_up_to(std::string_view name) {
   return 0;
 }
 
-/// t after the first n passes.
-constexpr tape after_passes(tape t, int n) {
-  for (int i = 0; i < n; ++i) t = passes[i].function(std::move(t));
+/// Program P, planned for engines: its members keep nothing between two reductions but the program's arguments.
+template <class P>
+struct for_engines : P {};
+template <class>
+inline constexpr bool is_for_engines = false;
+template <class P>
+inline constexpr bool is_for_engines<for_engines<P>> = true;
+
+/// t after the first n passes, of which engines leave out what makes members keep values.
+constexpr tape after_passes(tape t, int n, bool for_engines = false) {
+  for (int i = 0; i < n; ++i)
+    if (!for_engines || passes[i].function != with_invariants_of_members) t = passes[i].function(std::move(t));
   return t;
 }
 /// A program's tape after the first `Passes` passes, as a constant.
 template <class Program, int Passes>
 struct tape_after {
   static constexpr tape make() {
-    const tape t = after_passes(Program::tape().thaw(), Passes);
+    const tape t = after_passes(Program::tape().thaw(), Passes, is_for_engines<Program>);
     check(t);
     return t;
   }

@@ -32,11 +32,22 @@ constexpr auto extremes = [](auto w, auto data) {
   return std::tuple{drx::reduce_max(e), drx::reduce_min(e), drx::reduce_with(twice, e), drx::reduce_sum(e)};
 };
 
+// A rank's members keep the curvatures for the loop's steps; an engine's compute them again.
+constexpr auto newton = [](auto w, auto data) {
+  auto smooth = [=](auto v) {
+    auto of_row = [](auto p, auto r) { return drx::softplus(drx::dot(p, std::get<0>(r)) - std::get<1>(r)); };
+    return drx::reduce_mean(drx::map(of_row, drx::broadcast<rows>(v), data)) + 0.5 * drx::dot(v, v);
+  };
+  auto slope = drx::grad(smooth)(w);
+  return w - drx::fori_loop<3>(slope, [=](auto p) { return slope - 0.5 * drx::hvp(smooth, w, p); });
+};
+
 using data = drx::placed<row, rows>;
 using Step = drx::program<step, weights, data>;
 using ThreeSteps = drx::program<three_steps, weights, data>;
 using SlopeAfter = drx::program<slope_after, weights, data>;
 using Extremes = drx::program<extremes, weights, data>;
+using Newton = drx::program<newton, weights, data>;
 
 struct rows_in_memory {
   std::vector<double> x, y;
@@ -113,6 +124,21 @@ TEST_CASE("pieces of the members, joined in any order, give the bits of a call")
   check_bits<ThreeSteps, weights>(53, 10);
   check_bits<SlopeAfter, weights>(300, 64);
   check_bits<Extremes, std::tuple<double, double, double, double>>(41, 3);
+}
+
+TEST_CASE("members of engines keep nothing for the steps of a loop") {
+  using namespace drx::engines;
+  static_assert(detail::form_of<drx::run::code_of<Newton>>().why == obstacle::moved_members);
+  static_assert(drx::MapReduceForm<Newton> && form<Newton>.runs == 4);
+  rows_in_memory d(53);
+  const weights w{0.5, -0.25, 1};
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<Newton> whole(e, c);
+  const weights expected = whole(w, drx::place_memory<rows, row>(c, {0, 53}, d.x, d.y));
+  weights served{};
+  std::memcpy(&served, run_in_pieces<Newton>(w, d, 10).at(0).data(), sizeof served);
+  for (int i = 0; i < 3; ++i) CHECK(served(i) == doctest::Approx(expected(i)).epsilon(1e-14));
 }
 
 TEST_CASE("what is wrong with a request is named") {
