@@ -1,9 +1,9 @@
-"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER [wide | arguments].
+"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER [wide [on_one_device] | arguments].
 
 It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
 orders: a line `formulation calls` is answered with the seconds of a call. With `wide` each formulation is there once more with vectors of 512
 bits where the processor has them, which is faster for some, and, on several processors, again with its members dealt out to as many host
-devices, among which XLA divides the work. With `arguments` it writes these and ends. run, profile and steps beside it call it.
+devices, among which XLA divides the work, but not with `on_one_device`. With `arguments` it writes these and ends. run, profile and steps beside it call it.
 """
 
 import importlib
@@ -35,7 +35,7 @@ def main():
     sys.path[:0] = [str(HERE / "programs"), str(HERE.parent)]
     from twin import has_avx512  # bench/twin.py
 
-    processors = len(os.sched_getaffinity(0)) if "wide" in sys.argv[3:] else 1
+    processors = len(os.sched_getaffinity(0)) if "wide" in sys.argv[3:] and "on_one_device" not in sys.argv[3:] else 1
     if processors > 1:
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={processors}"
     import jax
