@@ -3,7 +3,8 @@
 It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
 orders: a line `formulation calls` is answered with the seconds of a call. With `wide` each formulation is there once more with vectors of 512
 bits where the processor has them, which is faster for some, and, on several processors, again with its members dealt out to as many host
-devices, among which XLA divides the work, but not with `on_one_device`. With `arguments` it writes these and ends. run, profile and steps beside it call it.
+devices, among which XLA divides the work; not with `on_one_device`. With `arguments` it writes these and ends. run, profile and steps beside
+it call it.
 """
 
 import importlib
