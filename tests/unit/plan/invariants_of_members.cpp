@@ -68,6 +68,20 @@ constexpr auto halved = [](auto w, auto data) {
 };
 using Halved = drx::program<halved, double, drx::placed<array<double, 8>, rows>>;
 
+// In the members of another placement.
+struct schools : drx::placement<schools> {};
+constexpr auto in_school = [](auto w, auto data) {
+  auto step = [=](auto x) {
+    auto of_row = [](auto scale, auto d, auto at) { return drx::sum(drx::exp(scale * d)) * at; };
+    return x * 0.5 + 0.1 * drx::reduce_mean(drx::map(of_row, drx::broadcast<rows>(w), data, drx::broadcast<rows>(x)));
+  };
+  return drx::fori_loop<5>(w, step);
+};
+constexpr auto nested = [](auto w, auto data) {
+  return drx::reduce_sum(drx::map(in_school, drx::broadcast<schools>(w), data));
+};
+using Nested = drx::program<nested, double, drx::placed<drx::placed<array<double, 8>, rows>, schools>>;
+
 // Work that takes more memory than what it comes from, and work that is quick, are done again.
 constexpr auto larger = [](auto w, auto data) {
   auto step = [=](auto x) {
@@ -101,6 +115,10 @@ TEST_CASE("curvatures are kept for conjugate gradients") {
 TEST_CASE("of loops that end by a condition") {
   CHECK(added_maps<Halved>() > 0);
   harness::check_run<Halved>({}, {1, 5, 37});
+}
+TEST_CASE("in members of members") {
+  CHECK(added_maps<Nested>() == 1);
+  harness::check_run<Nested>({}, {0, 1, 5, 37});
 }
 TEST_CASE("what is large or quick is computed again") {
   CHECK(added_maps<Larger>() == 0);
