@@ -6,7 +6,6 @@
 #include <drx/plan/loops/broadcasts.hpp>
 #include <drx/plan/loops/equal_loops.hpp>
 #include <drx/plan/loops/invariants.hpp>
-#include <drx/plan/loops/invariants_of_members.hpp>
 #include <drx/plan/loops/narrow_factors.hpp>
 #include <drx/plan/loops/narrow_transposes.hpp>
 #include <drx/plan/loops/rearrangements_in_sums.hpp>
@@ -18,6 +17,7 @@
 #include <drx/plan/shards/partitioner.hpp>
 #include <drx/plan/staging/contractions.hpp>
 #include <drx/plan/staging/identity_products.hpp>
+#include <drx/plan/staging/invariants_of_members.hpp>
 #include <drx/plan/staging/lone_rows.hpp>
 #include <drx/plan/staging/outer_products.hpp>
 #include <drx/plan/staging/stages.hpp>

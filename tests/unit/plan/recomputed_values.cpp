@@ -35,7 +35,7 @@ using Few = drx::program<in_rows, array<float, 16, 2>>;
 constexpr auto twice = [](auto x) {
   auto apart = drx::expand_dims<2>(x) - drx::expand_dims<0>(drx::transpose(x));
   auto near = drx::expand_dims<1>(drx::sum<1>(drx::square(apart)));
-  auto scaled = drx::sum<1>(apart * near), again = drx::expand_dims<1>(scaled);
+  auto again = drx::expand_dims<1>(drx::sum<1>(apart * near));
   return std::pair{drx::sum<2>(apart * again), drx::sum<2>(drx::square(apart))};
 };
 using Twice = drx::program<twice, array<double, 48, 2>>;

@@ -1,4 +1,4 @@
-// drx/plan/loops/invariants_of_members.hpp: what members compute in a loop of values that the loop does not change is
+// drx/plan/staging/invariants_of_members.hpp: what members compute in a loop of values that the loop does not change is
 // computed in front of the loop, and kept for each member: the curvatures of a loss at one point, by which conjugate
 // gradients multiply step after step. (What costs less than to write it down and read it is computed again; so is what
 // takes more memory than the members' arguments from which it comes.)
