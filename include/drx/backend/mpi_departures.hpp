@@ -83,8 +83,9 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
     wait_for_all();
     left_ = true;
   }
-  /// Tells the others, and leaves the waiting to MPI_Finalize. A rank that has given up tells nobody: it will end the
-  /// job, and Open MPI's mpirun may hang or crash when it has to while another rank is in MPI_Finalize.
+  /// Tells the others, and leaves the waiting to MPI_Finalize. A rank that has given up tells nobody, so that the
+  /// others wait: it will end the job, and Open MPI's mpirun may hang or crash where a rank is past that in
+  /// MPI_Finalize.
   void leave_now() {
     if (given_up_.empty()) {
       say();

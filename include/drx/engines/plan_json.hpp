@@ -170,7 +170,8 @@ class plan_writer {
   std::string between_;
 };
 
-/// The plan of P: traced and planned by this executable where it may trace, else from the constants that calls use.
+/// The plan of P, as engines run it: traced and planned by this executable where it may trace, else from the constants
+/// that calls use.
 template <Program P>
 plan_source source_of() {
   plan_source s;
@@ -182,11 +183,18 @@ plan_source source_of() {
   const frozen_lists program(P::make());
   const tape traced = program.view().thaw();
   s.mesh = plan::mesh_of(plan::after_passes(traced, plan::passes_up_to("functions")));
-  const frozen_lists stages(
-      plan::after_passes(traced, static_cast<int>(std::size(plan::passes)), plan::is_for_engines<P>));
+  const auto planned = [&](bool for_engines) {
+    return frozen_lists(plan::after_passes(traced, static_cast<int>(std::size(plan::passes)), for_engines));
+  };
+  const auto is_refused = [&](const frozen_lists& stages) {
+    return form_reader(stages.view()).run(s.mesh).why == obstacle::moved_members;
+  };
+  const frozen_lists stages = planned(false);
   s.plan = stages.view().thaw();  // (its values are numbered as those of constants)
+  if (is_refused(stages))
+    if (const frozen_lists other = planned(true); !is_refused(other)) s.plan = other.view().thaw();
 #else
-  using C = run::code_of<P>;
+  using C = run::code_of<served_t<P>>;
   s.plan = C::tape.thaw();
   s.mesh = C::mesh;
 #endif

@@ -28,7 +28,7 @@ struct served_entry {
 
   template <MapReduceForm P>
   static served_entry of() {
-    return {std::string(meta::type_name<P>()), plan_json<served_t<P>>(),
+    return {std::string(meta::type_name<P>()), plan_json<P>(),
             std::make_unique<served_program>(served_facts_of<P>::value)};
   }
 };

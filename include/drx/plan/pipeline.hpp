@@ -90,7 +90,7 @@ constexpr int passes_up_to(std::string_view name) {
   return 0;
 }
 
-/// Program P, planned for engines: its members keep nothing between two reductions but the program's arguments.
+/// Program P, planned for engines: its members keep nothing for the steps of a loop.
 template <class P>
 struct for_engines : P {};
 template <class>

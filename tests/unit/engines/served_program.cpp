@@ -1,6 +1,7 @@
 // Programs as workers of engines run them: in pieces, in any order, with the bits of a call.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
+#include <drx/engines/plan_json.hpp>
 #include <drx/engines/served_program.hpp>
 #include <drx/run/call/compiled.hpp>
 
@@ -130,6 +131,7 @@ TEST_CASE("members of engines keep nothing for the steps of a loop") {
   using namespace drx::engines;
   static_assert(detail::form_of<drx::run::code_of<Newton>>().why == obstacle::moved_members);
   static_assert(drx::MapReduceForm<Newton> && form<Newton>.runs == 4);
+  CHECK(drx::plan_json<Newton>().at("map_reduce_form") == true);
   rows_in_memory d(53);
   const weights w{0.5, -0.25, 1};
   drx::serial_executor e;

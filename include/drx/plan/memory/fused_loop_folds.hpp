@@ -25,7 +25,7 @@ constexpr bool may_sum_rows(const shape& extents) {
   return row < machine::most_folded && row % machine::widest_vector == 0 && rows % machine::widest_vector == 0;
 }
 /// The axis over which step k folds a value that loop s computes, or reads, if it may run with the loop; else -1. (Sums
-/// are added up in the order in which the kernel of a step adds them up: one after the other.)
+/// are added up in the order in which the kernel of a step adds them up.)
 constexpr int folded_axis(const steps_in_progress& g, int s, int k) {
   const frozen_entry& x = g.t.entries[g.single(k)];
   if (x.prim != &prim::sum && x.prim != &prim::max_over && x.prim != &prim::min_over && x.prim != &prim::argmax &&

@@ -34,7 +34,8 @@ struct invariants_of_members : loop_writer {
   }
 
  private:
-  vec<int> definition;  // by value of the body: the entry that makes it; -1 for inputs
+  vec<int> definition;           // by value of the body: the entry that makes it; -1 for inputs
+  std::int64_t kept_before = 0;  // bytes of a member that earlier maps of the loop keep
 
   static constexpr vec<int> definitions_of(const tape& t) {
     vec<int> made_by(t.values.size(), -1);
@@ -126,10 +127,17 @@ struct invariants_of_members : loop_writer {
       const int v = f.member.inputs[next++];
       bool read = false;
       for (const entry& x : f.member.entries) read = read || x.operands.find(v) >= 0;
-      if (read) used.push_back(v), f.inputs.push_back(i);
+      if (read || f.member.outputs.find(v) >= 0) used.push_back(v), f.inputs.push_back(i);
     }
     f.member.inputs = used;
     return f;
+  }
+  /// Bytes of a member's arguments that the loop has as constants.
+  [[nodiscard]] constexpr std::int64_t bytes_of_constants() const {
+    std::int64_t all = 0;
+    for (int i = 1; is_constant(i); ++i)
+      if (const abstract_value& t = body.values[body.inputs[i]]; t.depth > 0) all += bytes(t);
+    return all;
   }
   /// Whether to keep costs less than to compute at each step.
   [[nodiscard]] constexpr bool is_worth_keeping(const entry& e, const front& f) const {
@@ -140,7 +148,8 @@ struct invariants_of_members : loop_writer {
     }
     for (int i : f.inputs)
       if (definition[e.operands[i]] < 0) read += bytes(e.regions[0].values[e.regions[0].inputs[i]]);
-    return kept <= read && work(f.member) >= static_cast<double>(machine::operations_of_kept_number * numbers);
+    return numbers > 0 && kept <= read && kept + kept_before <= bytes_of_constants() &&
+           work(f.member) >= static_cast<double>(machine::operations_of_kept_number * numbers);
   }
   /// The results in the loop of map e, which reads what another map, in front of the loop, has computed; none if there
   /// is nothing to keep.
@@ -157,6 +166,7 @@ struct invariants_of_members : loop_writer {
       arguments.push_back(from < 0 ? v : outside.add1(prim::broadcast, {v}, body.entries[from].attrs));
     }
     const vec<int> results = outside.add(prim::map, arguments, e.attrs, one_region(static_cast<tape&&>(f.member)));
+    for (int v : kept) kept_before += bytes(member.values[v]);
     vec<int> all = inner.operands(e);
     builder b;
     vec<int> inputs;
