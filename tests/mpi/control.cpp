@@ -3,6 +3,7 @@
 #include <drx/backend/session.hpp>
 #include <drx/drx.hpp>
 
+#include "harness/newton.hpp"
 #include "harness/ranks.hpp"
 #include "harness/run.hpp"
 
@@ -63,15 +64,7 @@ constexpr auto newton = [](auto w, auto data) {
     auto of_member = [](auto p, auto x) { return drx::softplus(drx::dot(p, x)); };
     return drx::reduce_sum(drx::map(of_member, drx::broadcast<schools>(v), data)) + 0.5 * drx::dot(v, v);
   };
-  auto slope = drx::grad(loss)(w);
-  auto step = [=](auto c) {
-    auto [x, r, p] = c;
-    auto ap = drx::hvp(loss, w, p);
-    auto a = drx::dot(r, r) / drx::dot(p, ap);
-    auto next = r - a * ap;
-    return std::tuple{x + a * p, next, next + p * (drx::dot(next, next) / drx::dot(r, r))};
-  };
-  return w - std::get<0>(drx::fori_loop<3>(std::tuple{drx::zeros<vec3>(), slope, slope}, step));
+  return harness::newton_step<3>(loss, w);
 };
 
 template <class P>

@@ -1,5 +1,6 @@
 // drx/device/fused.hpp: fused loops by a team: an element to each lane, in turns; after a matrix product, an element of
-// the product; with sums over rows, a column to each lane, and with folds over an axis, a place around it.
+// the product; with sums over rows, a column to each lane; with folds over an axis, a place around it, which is a row
+// if that is the last axis.
 // Tested by tests/unit/device/arrays.cpp and tests/unit/device/folds_of_loops.cpp.
 #pragma once
 
@@ -88,6 +89,14 @@ struct fused_element {
       run::detail::get<M>(registers) = value<M>(f, registers, r, i, product);
     });
   }
+  /// Value V, which the loop computes, or reads, each element at its place.
+  template <int V>
+  DRX_INLINE static auto value_at(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i) {
+    if constexpr (is_in_loop<C, V, Loop::step>)
+      return run::detail::get<place_in_loop<C, V>>(registers);
+    else
+      return elements<const element_of<C, V>, C, V>(f)[r * Loop::columns + i];
+  }
   /// Stores the results that leave the loop.
   DRX_INLINE static void store(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i) {
     unroll<Loop::count>([&]<int M>(std::integral_constant<int, M>) {
@@ -120,6 +129,19 @@ DRX_FN void run_after_product(const Team& team, const frame& f) {
     element::store(f, registers, row, column);
   });
 }
+/// Totals that are added up side by side, and their addition.
+template <class T, int N>
+struct totals {
+  T of[N];
+};
+struct add_each {
+  template <class T, int N>
+  DRX_INLINE totals<T, N> operator()(totals<T, N> a, const totals<T, N>& b) const {
+    for (int k = 0; k < N; ++k) a.of[k] += b.of[k];
+    return a;
+  }
+};
+
 /// A loop that adds up its rows. A lane goes down a column, since results may take the places of what is added up.
 template <class Loop, class Team>
 DRX_FN void run_sums(const Team& team, const frame& f) {
@@ -127,34 +149,23 @@ DRX_FN void run_sums(const Team& team, const frame& f) {
   using element = fused_element<Loop>;
   using of = run::fused_sums<Loop>;
   using T = element_of<C, Loop::result(0)>;
-  struct totals {
-    T of_sum[of::sums];
-  };
+  using sums = totals<T, of::sums>;
   for_each(team, Loop::columns, [&](std::int64_t i) {
     const auto row = [&](std::int64_t r) {
       typename Loop::registers_type registers;
       element::compute(f, registers, r, i, 0);
-      totals t;
+      sums t;
       unroll<of::sums>([&]<int K>(std::integral_constant<int, K>) {
-        constexpr int v = of::summed(K);
-        T x{};
-        if constexpr (is_in_loop<C, v, Loop::step>) {
-          x = run::detail::get<place_in_loop<C, v>>(registers);
-        } else {
-          x = elements<const T, C, v>(f)[r * Loop::columns + i];
-        }
+        T x = element::template value_at<of::summed(K)>(f, registers, r, i);
         if constexpr (of::weighted(K)) x *= elements<const T, C, C::operand(of::sum_entry(K), 1)>(f)[r];
-        t.of_sum[K] = x;
+        t.of[K] = x;
       });
       element::store(f, registers, r, i);
       return t;
     };
-    const totals all = fold_all<Loop::rows, totals>(row, [](totals a, const totals& b) {
-      for (int k = 0; k < of::sums; ++k) a.of_sum[k] += b.of_sum[k];
-      return a;
-    });
+    const sums all = fold_all<Loop::rows, sums>(row, add_each{});
     unroll<of::sums>([&]<int K>(std::integral_constant<int, K>) {
-      elements<T, C, C::result(of::sum_entry(K), 0)>(f)[i] = all.of_sum[K];
+      elements<T, C, C::result(of::sum_entry(K), 0)>(f)[i] = all.of[K];
     });
   });
 }
@@ -166,30 +177,20 @@ DRX_FN void run_row_sums(const Team& team, const frame& f) {
   using element = fused_element<Loop>;
   using of = run::fused_folds<Loop>;
   using T = typename of::T;
-  struct totals {
-    T of_sum[of::folds];
-  };
+  using sums = totals<T, of::folds>;
   for_each(team, Loop::rows, [&](std::int64_t r) {
     const auto element_of_row = [&](std::int64_t i) {
       typename Loop::registers_type registers;
       element::compute(f, registers, r, i, 0);
-      totals t;
+      sums t;
       unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
-        constexpr int v = of::folded(J);
-        if constexpr (is_in_loop<C, v, Loop::step>)
-          t.of_sum[J] = run::detail::get<place_in_loop<C, v>>(registers);
-        else
-          t.of_sum[J] = elements<const T, C, v>(f)[r * Loop::columns + i];
+        t.of[J] = element::template value_at<of::folded(J)>(f, registers, r, i);
       });
       element::store(f, registers, r, i);
       return t;
     };
-    const totals all = fold_all<Loop::columns, totals>(element_of_row, [](totals a, const totals& b) {
-      for (int j = 0; j < of::folds; ++j) a.of_sum[j] += b.of_sum[j];
-      return a;
-    });
-    unroll<of::folds>(
-        [&]<int J>(std::integral_constant<int, J>) { elements<T, C, of::made(J)>(f)[r] = all.of_sum[J]; });
+    const sums all = fold_all<Loop::columns, sums>(element_of_row, add_each{});
+    unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) { elements<T, C, of::made(J)>(f)[r] = all.of[J]; });
   });
 }
 
@@ -211,12 +212,7 @@ DRX_FN void run_folds(const Team& team, const frame& f) {
       typename Loop::registers_type registers;
       element::compute(f, registers, first + k * next, i, 0);
       unroll<of::folds>([&]<int J>(std::integral_constant<int, J>) {
-        constexpr int v = of::folded(J);
-        T x{};
-        if constexpr (is_in_loop<C, v, Loop::step>)
-          x = run::detail::get<place_in_loop<C, v>>(registers);
-        else
-          x = elements<const T, C, v>(f)[(first + k * next) * Loop::columns + i];
+        const T x = element::template value_at<of::folded(J)>(f, registers, first + k * next, i);
         if constexpr (of::is_sum(J)) {
           total[J] = k == 0 ? x : total[J] + x;
         } else if (k == 0 || prim::beats<of::template is_largest<J>>(x, total[J])) {

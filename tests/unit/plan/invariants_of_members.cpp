@@ -1,26 +1,18 @@
 // What members compute in a loop of what it does not change is computed in front of the loop, and kept.
 #include <drx/drx.hpp>
-#include <drx/plan/show.hpp>
 
-#include <string>
-
+#include "harness/newton.hpp"
+#include "harness/passes.hpp"
 #include "harness/run.hpp"
 
 namespace {
 using drx::array;
 struct rows : drx::placement<rows> {};
 
-/// How often a text has a part.
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-/// The maps that the pass has added to the plan of P.
+/// The maps in front of loops.
 template <class P>
 int added_maps() {
-  const std::string map = " = map[";
-  return count(drx::plan::show<P, "members' invariants">(), map) - count(drx::plan::show<P, "stacked parts">(), map);
+  return harness::added_by_pass<P>("members' invariants", drx::prim::map);
 }
 
 // Newton's step by conjugate gradients: the curvatures at one point are the same for all of them.
@@ -33,16 +25,7 @@ constexpr auto loss = [](auto w, auto data, auto labels) {
 };
 template <int Steps>
 constexpr auto newton = [](auto w, auto data, auto labels) {
-  auto of = [=](auto v) { return loss(v, data, labels); };
-  auto slope = drx::grad(of)(w);
-  auto solve = [=](auto carry) {
-    auto [x, r, p] = carry;
-    auto ap = drx::hvp(of, w, p);
-    auto a = drx::dot(r, r) / drx::dot(p, ap);
-    auto next = r - a * ap;
-    return std::tuple{x + a * p, next, next + p * (drx::dot(next, next) / drx::dot(r, r))};
-  };
-  return w - std::get<0>(drx::fori_loop<Steps>(std::tuple{0.0 * w, slope, slope}, solve));
+  return harness::newton_step<Steps>([=](auto v) { return loss(v, data, labels); }, w);
 };
 template <int Steps, int N>
 using Newton =

@@ -1,25 +1,16 @@
 // Large values of one operation on small arrays are computed again for loops that come after a step.
 #include <drx/drx.hpp>
-#include <drx/plan/show.hpp>
 
-#include <string>
-
+#include "harness/passes.hpp"
 #include "harness/run.hpp"
 
 namespace {
 using drx::array;
 
-/// How often a text has a part.
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-/// The entries " = sub " that the pass has added to the plan of P.
+/// The differences that are computed again.
 template <class P>
 int added_differences() {
-  const std::string sub = " = sub ";
-  return count(drx::plan::show<P, "recomputed values">(), sub) - count(drx::plan::show<P, "narrow factors">(), sub);
+  return harness::added_by_pass<P>("recomputed values", drx::prim::sub);
 }
 
 // The differences of all pairs of points, from which come their distances, and which these then scale.

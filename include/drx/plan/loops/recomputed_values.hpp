@@ -22,9 +22,7 @@ struct recomputed_value {
 /// Finds such values.
 class recomputed_values {
  public:
-  constexpr explicit recomputed_values(const tape& t) : t_(t), definition_(t.values.size(), -1) {
-    for (int e = 0; e < t.entries.size(); ++e)
-      for (int v : t.entries[e].results) definition_[v] = e;
+  constexpr explicit recomputed_values(const tape& t) : t_(t), made_by_(t) {
     for (int e = 0; e < t.entries.size(); ++e)
       if (is_quick(e) && only_loops_read(e)) add_copies(e);
   }
@@ -40,7 +38,7 @@ class recomputed_values {
     if (made.shape.last() < machine::long_row && made.shape.last() % (machine::widest_vector / 2) != 0) return false;
     std::int64_t read = 0;
     for (int o : x.operands) {
-      const entry* from = definition_[o] < 0 ? nullptr : &t_.entries[definition_[o]];
+      const entry* from = made_by_.of(o);
       if (from && from->prim == &prim::constant) continue;
       if (from && from->prim == &prim::broadcast_to) o = from->operands[0];
       read += t_.values[o].shape.size();
@@ -80,10 +78,11 @@ class recomputed_values {
   }
 
   const tape& t_;
-  vec<int> definition_;  // by value: the entry that makes it; -1 for inputs
+  definitions made_by_;
 };
 
-/// t with such values computed again, in regions too.
+/// t with such values computed again, in regions too. (A builder would give a copy the name of the value that is
+/// there.)
 constexpr tape with_values_computed_again(tape t) {
   for (entry& e : t.entries)
     for (tape& r : e.regions) r = with_values_computed_again(std::move(r));

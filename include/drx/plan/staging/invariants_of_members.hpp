@@ -5,7 +5,7 @@
 // Tested by tests/unit/plan/invariants_of_members.cpp.
 #pragma once
 
-#include <drx/plan/loops/loop_writer.hpp>
+#include <drx/plan/loops/invariants.hpp>
 #include <drx/plan/machine.hpp>
 #include <drx/plan/staging/operations.hpp>
 
@@ -19,7 +19,6 @@ struct invariants_of_members : loop_writer {
 
   /// The results, on `outside`; none if nothing is the same.
   constexpr vec<int> run() {
-    definition = definitions_of(body);
     vec<int> inputs;
     for (int v : body.inputs) inputs.push_back(inner.names[v] = inside.input(body.values[v]));
     inner.write([&](const entry& e) {
@@ -34,22 +33,15 @@ struct invariants_of_members : loop_writer {
   }
 
  private:
-  vec<int> definition;           // by value of the body: the entry that makes it; -1 for inputs
+  definitions made_by{body};
   std::int64_t kept_before = 0;  // bytes of a member that earlier maps of the loop keep
 
-  static constexpr vec<int> definitions_of(const tape& t) {
-    vec<int> made_by(t.values.size(), -1);
-    for (int e = 0; e < t.entries.size(); ++e)
-      for (int v : t.entries[e].results) made_by[v] = e;
-    return made_by;
-  }
   /// The input of the body, a constant of the loop, that the members have as value v of the body, or whose broadcast
   /// it is; else -1.
   [[nodiscard]] constexpr int constant_behind(int v) const {
-    if (definition[v] >= 0) {
-      const entry& e = body.entries[definition[v]];
-      if (e.prim != &prim::broadcast) return -1;
-      v = e.operands[0];
+    if (const entry* e = made_by.of(v)) {
+      if (e->prim != &prim::broadcast) return -1;
+      v = e->operands[0];
     }
     const int input = body.inputs.find(v);
     return input > 0 && is_constant(input) ? input : -1;
@@ -69,20 +61,21 @@ struct invariants_of_members : loop_writer {
   }
   /// The values that are the same and that the rest of the body needs, seen through what costs nothing.
   static constexpr vec<int> needed(const tape& member, const vec<bool>& same) {
-    const vec<int> made_by = definitions_of(member);
+    const definitions in_member(member);
     vec<int> open, all;
     for (const entry& x : member.entries)
       if (x.results.size() > 0 && !same[x.results[0]]) open.append(x.operands);
     open.append(member.outputs);
     for (int k = 0; k < open.size(); ++k) {
       const int v = open[k];
-      if (!same[v] || made_by[v] < 0) continue;
-      const entry& x = member.entries[made_by[v]];
-      const bool free = x.operands.empty() || x.prim->role == role::virtual_ || x.prim->role == role::alias;
-      if (!free && all.find(v) < 0) all.push_back(v);
-      if (!free) continue;
-      for (int o : x.operands)
-        if (open.find(o) < 0) open.push_back(o);
+      const entry* x = in_member.of(v);
+      if (!same[v] || !x) continue;
+      if (x->operands.empty() || invariants::is_free(*x)) {
+        for (int o : x->operands)
+          if (open.find(o) < 0) open.push_back(o);
+      } else if (all.find(v) < 0) {
+        all.push_back(v);
+      }
     }
     return all;
   }
@@ -147,7 +140,7 @@ struct invariants_of_members : loop_writer {
       kept += bytes(f.member.values[v]);
     }
     for (int i : f.inputs)
-      if (definition[e.operands[i]] < 0) read += bytes(e.regions[0].values[e.regions[0].inputs[i]]);
+      if (!made_by.of(e.operands[i])) read += bytes(e.regions[0].values[e.regions[0].inputs[i]]);
     return numbers > 0 && kept <= read && kept + kept_before <= bytes_of_constants() &&
            work(f.member) >= static_cast<double>(machine::operations_of_kept_number * numbers);
   }
@@ -162,8 +155,9 @@ struct invariants_of_members : loop_writer {
     if (!is_worth_keeping(e, f)) return {};
     vec<int> arguments;
     for (int i : f.inputs) {
-      const int v = operands[constant_behind(e.operands[i]) - 1], from = definition[e.operands[i]];
-      arguments.push_back(from < 0 ? v : outside.add1(prim::broadcast, {v}, body.entries[from].attrs));
+      const int v = operands[constant_behind(e.operands[i]) - 1];
+      const entry* from = made_by.of(e.operands[i]);  // a broadcast, or none
+      arguments.push_back(from ? outside.add1(prim::broadcast, {v}, from->attrs) : v);
     }
     const vec<int> results = outside.add(prim::map, arguments, e.attrs, one_region(static_cast<tape&&>(f.member)));
     for (int v : kept) kept_before += bytes(member.values[v]);
